@@ -1,0 +1,176 @@
+# SPDX-License-Identifier: Apache-2.0
+# Targets and module lists only; how things are built is in mk/*.mk. `make help` lists the targets.
+# Lists are explicit: a .c file that no list names is an error of `make lint`.
+
+VERSION := 0.1.0
+MODE ?= debug
+.DEFAULT_GOAL := all
+.DELETE_ON_ERROR:
+MAKEFLAGS += --no-builtin-rules
+
+# ---- modules, lowest layer first (scripts/layers.txt says who may include whom) ----
+
+SRC_base := \
+	lib/base/status.c \
+	lib/base/err.c \
+	lib/base/assert.c \
+	lib/base/alloc.c \
+	lib/base/buf.c \
+	lib/base/arena.c \
+	lib/base/strtab.c \
+	lib/base/num.c \
+	lib/base/bytes.c \
+	lib/base/crc.c \
+	lib/base/crypto.c \
+	lib/base/utf8.c \
+	lib/base/json_out.c \
+	lib/base/source.c \
+	lib/base/source_gzip.c \
+	lib/base/source_zstd.c \
+	lib/base/fs.c \
+	lib/base/clock.c \
+	lib/base/log.c
+
+SRC_facts :=
+
+SRC_model :=
+
+SRC_bundle :=
+
+SRC_formats :=
+
+SRC_segment :=
+
+SRC_analysis :=
+
+SRC_export :=
+
+SRC_store :=
+
+SRC_demo :=
+
+SRC_http :=
+
+SRC_auth :=
+
+SRC_service :=
+
+SRC_jobs :=
+
+SRC_api :=
+
+SRC_ui :=
+
+# Programs: everything but main.c goes into the module archive, so that tests can link it.
+SRC_server :=
+
+SRC_indexer :=
+
+SRC_collector :=
+
+# ---- unit tests: each file is one cmocka program (tests/unit/<module>/test_<file>.c) ----
+
+TESTS_base :=
+
+TESTS_facts :=
+
+TESTS_model :=
+
+TESTS_bundle :=
+
+TESTS_formats :=
+
+TESTS_segment :=
+
+TESTS_analysis :=
+
+TESTS_export :=
+
+TESTS_store :=
+
+TESTS_demo :=
+
+TESTS_http :=
+
+TESTS_auth :=
+
+TESTS_service :=
+
+TESTS_jobs :=
+
+TESTS_api :=
+
+TESTS_ui :=
+
+TESTS_server :=
+
+TESTS_indexer :=
+
+TESTS_collector :=
+
+# ---- fuzz targets: tests/fuzz/fuzz_<name>.c, one block per module ----
+
+FUZZ_base :=
+
+FUZZ_facts :=
+
+FUZZ_bundle :=
+
+FUZZ_formats :=
+
+FUZZ_segment :=
+
+FUZZ_http :=
+
+FUZZ_api :=
+
+# ---- benchmarks: tests/bench/bench_<name>.c ----
+
+BENCH :=
+
+# ---- what each module is linked with (itself and everything below it), and the libraries it calls ----
+
+ORDER := collector server ui api jobs service auth http indexer formats bundle export analysis demo segment model store facts base
+
+MAY_base := base
+MAY_facts := facts base
+MAY_model := model base
+MAY_bundle := bundle base
+MAY_formats := formats model base
+MAY_segment := segment model base
+MAY_analysis := analysis segment model facts base
+MAY_export := export segment model base
+MAY_store := store facts base
+MAY_demo := demo base
+MAY_http := http base
+MAY_auth := auth http store facts base
+MAY_service := service export analysis segment model store facts base
+MAY_jobs := jobs service export analysis segment model store facts base
+MAY_api := api auth http $(MAY_jobs)
+MAY_ui := ui auth http store facts base
+MAY_server := server ui api demo auth http $(MAY_jobs)
+MAY_indexer := indexer formats bundle analysis segment model facts base
+MAY_collector := collector bundle base
+
+PKG_base := libisal zlib libzstd libxxhash libcrypto
+PKG_bundle := libarchive jansson
+PKG_store := sqlite3
+PKG_http := libmicrohttpd
+PKG_service := jansson
+PKG_api := jansson
+PKG_indexer := libseccomp
+PKG_server := inih jansson
+PKG_collector := libcurl jansson inih
+
+# Tests of a module may link more than the module itself may (`TESTMAY_segment := formats`).
+TESTMAY_segment :=
+TESTMAY_analysis := formats demo
+TESTMAY_export := formats demo
+
+include mk/flags.mk
+include mk/deps.mk
+include mk/build.mk
+include mk/web.mk
+include mk/test.mk
+include mk/lint.mk
+include mk/install.mk

@@ -1,0 +1,30 @@
+# SPDX-License-Identifier: Apache-2.0
+# help, run, install, clean.
+
+prefix ?= /usr/local
+DESTDIR ?=
+RUN_PORT ?= 8080
+
+.PHONY: help deps run install uninstall clean
+help: ## this list
+	@echo 'usage: make [TARGET] [MODE=debug|asan|release|tsan|clang] [V=1]'
+	@cat Makefile mk/*.mk | sed -n 's/^\([a-z][a-z-]*\):.*## \(.*\)/  \1|\2/p' | sort | \
+		awk -F'|' '{ printf "%-16s %s\n", $$1, $$2 }'
+
+deps: ## install the Debian packages that are missing (apt) and nothing else
+	@scripts/install-deps.sh
+
+run: ## build, then serve demo data on a free loopback port
+	@scripts/install-deps.sh
+	@$(MAKE) --no-print-directory MODE=debug -j$(JOBS) programs
+	@RUN_PORT=$(RUN_PORT) scripts/run-demo.sh build/debug
+
+install: ## install the release build under $(DESTDIR)$(prefix)
+	@$(MAKE) --no-print-directory MODE=release -j$(JOBS) programs
+	install -d $(DESTDIR)$(prefix)/bin
+	install -m 755 $(foreach p,server indexer collector,build/release/fleetscope-$(p)) $(DESTDIR)$(prefix)/bin/
+uninstall:
+	rm -f $(foreach p,server indexer collector,$(DESTDIR)$(prefix)/bin/fleetscope-$(p))
+
+clean: ## remove build/ (keeps web/node_modules)
+	rm -rf build

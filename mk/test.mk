@@ -1,0 +1,93 @@
+# SPDX-License-Identifier: Apache-2.0
+# Tests. Every C test is one program; T=pattern (extended regular expression) picks by path.
+
+T ?=
+TESTDATA_DEFAULT := $(wildcard ../shared/testdata)
+export FLEETSCOPE_TESTDATA ?= $(if $(TESTDATA_DEFAULT),$(abspath $(TESTDATA_DEFAULT)))
+export FSC_SRC := $(ROOT)
+export FSC_BUILD := $(ROOT)/$(B)
+export FSC_BUILD_PLAIN := $(ROOT)/build/debug
+TEST_MODE ?= asan
+
+# ---- unit tests and corpus replay programs ----
+define unit_rules
+UNIT_$(1) := $$(patsubst %.c,$$(B)/%,$$(TESTS_$(1)))
+MAYTEST_$(1) := $$(sort $$(MAY_$(1)) $$(foreach x,$$(TESTMAY_$(1)),$$(MAY_$$(x))))
+$$(UNIT_$(1)): $$(B)/%: $$(B)/%.o $$(call libs_of,$$(MAYTEST_$(1)))
+	$$(call say,LD,$$@)
+	$$(Q)$$(CC) $$(LDFLAGS_ALL) -o $$@ $$^ $$(call ldlibs_of,$$(MAYTEST_$(1))) $$(PC_LIBS_cmocka)
+FUZZBIN_$(1) := $$(patsubst tests/fuzz/fuzz_%.c,$$(B)/tests/fuzz/replay_%,$$(FUZZ_$(1)))
+$$(FUZZBIN_$(1)): $$(B)/tests/fuzz/replay_%: $$(B)/tests/fuzz/fuzz_%.o $$(B)/tests/fuzz/replay_main.o $$(call libs_of,$$(MAYTEST_$(1)))
+	$$(call say,LD,$$@)
+	$$(Q)$$(CC) $$(LDFLAGS_ALL) -o $$@ $$^ $$(call ldlibs_of,$$(MAYTEST_$(1)))
+FUZZLIVE_$(1) := $$(patsubst tests/fuzz/%.c,$$(B)/tests/fuzz/%,$$(FUZZ_$(1)))
+$$(FUZZLIVE_$(1)): $$(B)/tests/fuzz/%: $$(B)/tests/fuzz/%.o $$(call libs_of,$$(MAYTEST_$(1)))
+	$$(call say,LD,$$@)
+	$$(Q)$$(CC) $$(LDFLAGS_ALL) -fsanitize=fuzzer -o $$@ $$^ $$(call ldlibs_of,$$(MAYTEST_$(1)))
+endef
+$(foreach m,$(MODULES),$(eval $(call unit_rules,$(m))))
+UNIT_ALL := $(foreach m,$(MODULES),$(UNIT_$(m)))
+REPLAY_ALL := $(foreach m,$(MODULES),$(FUZZBIN_$(m)))
+FUZZLIVE_ALL := $(foreach m,$(MODULES),$(FUZZLIVE_$(m)))
+pick = $(if $(T),$(shell printf '%s\n' $(1) | grep -E -e '$(T)'),$(1))
+
+.PHONY: test unit unit-bins replay node-tests node-bundles lint-tests asan tsan valgrind fuzz bench bench-bins
+test: ## install what is missing, then lint, build and run every test; T=pattern picks
+	@scripts/install-deps.sh
+	@MAKE='$(MAKE)' scripts/test-all.sh '$(T)'
+
+unit-bins: $(call pick,$(UNIT_ALL) $(REPLAY_ALL))
+
+unit: unit-bins ## C unit tests of MODE (T=pattern picks)
+	@scripts/run-unit.sh $(call pick,$(UNIT_ALL))
+
+replay: $(call pick,$(REPLAY_ALL)) ## replay the fuzz corpora (T=pattern picks)
+	@scripts/run-replay.sh $(call pick,$(REPLAY_ALL))
+
+node-bundles: web/node_modules/.stamp
+	@$(NODE) scripts/build-tests.mjs
+
+node-tests: node-bundles ## black-box tests (tests/api, tests/e2e, tests/browser)
+	@scripts/run-node.sh '$(T)'
+
+lint-tests: ## tests of the lint scripts themselves
+	@scripts/run-lint-tests.sh '$(T)'
+
+asan: ## unit tests and corpora under ASan and UBSan
+	@scripts/install-deps.sh
+	@$(MAKE) --no-print-directory MODE=asan -j$(JOBS) unit replay
+tsan: ## unit tests under ThreadSanitizer
+	@scripts/install-deps.sh
+	@$(MAKE) --no-print-directory MODE=tsan -j$(JOBS) unit
+
+valgrind: ## unit tests under valgrind (leaks of memory and descriptors)
+	@scripts/install-deps.sh valgrind
+	@$(MAKE) --no-print-directory MODE=debug -j$(JOBS) unit-bins
+	@$(MAKE) --no-print-directory MODE=debug valgrind-run
+.PHONY: valgrind-run
+valgrind-run:
+	@FSC_WRAP='valgrind -q --error-exitcode=9 --leak-check=full --track-fds=yes' \
+		scripts/run-unit.sh $(call pick,$(UNIT_ALL))
+
+SECS ?= 20
+fuzz: ## libFuzzer on each target for SECS seconds (F=name picks one)
+	@scripts/install-deps.sh
+	@$(MAKE) --no-print-directory MODE=fuzz -j$(JOBS) fuzz-run
+.PHONY: fuzz-run
+fuzz-run: $(if $(F),$(filter %/fuzz_$(F),$(FUZZLIVE_ALL)),$(FUZZLIVE_ALL))
+	@SECS=$(SECS) scripts/run-fuzz.sh $^
+
+# ---- benchmarks: programs that may use every pure module and the HTTP front ----
+MAY_bench := $(filter-out collector,$(ORDER))
+BENCH_BINS := $(patsubst %.c,$(B)/%,$(BENCH))
+$(BENCH_BINS): $(B)/%: $(B)/%.o $(call libs_of,$(MAY_bench))
+	$(call say,LD,$@)
+	$(Q)$(CC) $(LDFLAGS_ALL) -o $@ $^ $(call ldlibs_of,$(MAY_bench))
+bench-bins: $(BENCH_BINS)
+bench: ## measure the targets beside their peers (release build; not part of test)
+	@scripts/install-deps.sh
+	@$(MAKE) --no-print-directory MODE=release -j$(JOBS) all bench-bins
+	@$(MAKE) --no-print-directory MODE=release bench-run
+.PHONY: bench-run
+bench-run:
+	@scripts/run-bench.sh $(call pick,$(BENCH_BINS))
