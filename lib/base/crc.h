@@ -1,0 +1,11 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* CRC-32C (Castagnoli, RFC 3720 appendix B.4), SSE4.2 when the CPU has it. Any thread. */
+#ifndef FSC_BASE_CRC_H
+#define FSC_BASE_CRC_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+uint32_t fsc_crc32c(uint32_t seed, const void *p, size_t n); /* seed 0 to start; chainable */
+
+#endif

@@ -1,0 +1,49 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Byte sources: the one way bytes enter a parser. A source is read forward only; wrappers own the source
+ * they wrap and free it. fsc_source_read fills up to cap bytes: FSC_OK with *n > 0, FSC_END at the end
+ * (*n = 0), or an error with the offset in the innermost decompressed bytes. Owner thread.
+ *
+ * Decompression: gzip through ISA-L (zlib where it was not built in), several members, zero padding
+ * after a member tolerated, CRC and length of each member enforced ("gzip_crc"), truncation reported
+ * ("gzip_truncated"). zstd through libzstd, several frames ("zstd_corrupt", "zstd_truncated").
+ * Ratio limit: after FSC_RATIO_GRACE_BYTES out, out/in above FSC_MAX_RATIO is FSC_ELIMIT ("bomb").
+ */
+#ifndef FSC_BASE_SOURCE_H
+#define FSC_BASE_SOURCE_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include "base/attr.h"
+#include "base/err.h"
+
+struct fsc_source;
+struct fsc_source_ops {
+	const char *name;
+	enum fsc_status (*read)(struct fsc_source *s, void *buf, size_t cap, size_t *n, struct fsc_err *err);
+	void (*free)(struct fsc_source *s); /* frees s itself */
+};
+struct fsc_source {
+	const struct fsc_source_ops *ops;
+	uint64_t consumed; /* bytes handed out so far; kept by fsc_source_read */
+};
+
+fsc_nodiscard enum fsc_status fsc_source_read(struct fsc_source *s, void *buf, size_t cap, size_t *n,
+					      struct fsc_err *err);
+void fsc_source_free(struct fsc_source *s); /* NULL is fine */
+
+/* Constructors abort only when memory is gone. */
+struct fsc_source *fsc_source_mem(const void *p, size_t n); /* borrows p */
+struct fsc_source *fsc_source_fd(int fd);		      /* borrows fd, read() from its position */
+struct fsc_source *fsc_source_gzip(struct fsc_source *inner);
+struct fsc_source *fsc_source_zstd(struct fsc_source *inner);
+/* Looks at the first bytes and wraps in gzip or zstd when they say so, repeatedly up to
+ * FSC_MAX_COMPRESSION_NEST layers (then FSC_ELIMIT at read); otherwise passes bytes through. */
+struct fsc_source *fsc_source_auto(struct fsc_source *inner);
+/* First bytes without consuming them: up to 4096, fewer only at the end. Only for sources made by
+ * fsc_source_auto. The bytes are borrowed until the next read. */
+fsc_nodiscard enum fsc_status fsc_source_peek(struct fsc_source *s, const uint8_t **p, size_t *n,
+					      struct fsc_err *err);
+
+#endif
