@@ -11,10 +11,11 @@
 
 #include "base/attr.h"
 
-fsc_nodiscard void *fsc_alloc(size_t n, size_t size);		   /* zeroed; NULL on failure or overflow */
-fsc_nodiscard void *fsc_realloc(void *p, size_t n, size_t size); /* not zeroed; NULL leaves p as it was */
-fsc_nodiscard void *fsc_xalloc(size_t n, size_t size);		   /* zeroed; aborts on failure */
-fsc_nodiscard char *fsc_xstrdup(const char *s);			   /* NULL gives NULL */
+fsc_nodiscard void *fsc_alloc(size_t n, size_t size); /* zeroed; NULL on failure or overflow */
+fsc_nodiscard void *fsc_realloc(void *p, size_t n,
+				size_t size);	       /* not zeroed; NULL leaves p as it was */
+fsc_nodiscard void *fsc_xalloc(size_t n, size_t size); /* zeroed; aborts on failure */
+fsc_nodiscard char *fsc_xstrdup(const char *s);	       /* NULL gives NULL */
 fsc_nodiscard char *fsc_xstrndup(const char *s, size_t n);
 fsc_nodiscard char *fsc_xasprintf(const char *fmt, ...) fsc_printf(1, 2);
 void fsc_free(void *p);

@@ -18,8 +18,10 @@ struct fsc_arena {
 
 void fsc_arena_init(struct fsc_arena *a, size_t max);
 void fsc_arena_fini(struct fsc_arena *a);
-fsc_nodiscard void *fsc_arena_alloc(struct fsc_arena *a, size_t n, size_t size); /* zeroed, 16-aligned; NULL past max */
-fsc_nodiscard char *fsc_arena_dup(struct fsc_arena *a, const char *s, size_t n);  /* NUL-terminated copy */
+fsc_nodiscard void *fsc_arena_alloc(struct fsc_arena *a, size_t n,
+				    size_t size); /* zeroed, 16-aligned; NULL past max */
+fsc_nodiscard char *fsc_arena_dup(struct fsc_arena *a, const char *s,
+				  size_t n); /* NUL-terminated copy */
 fsc_nodiscard char *fsc_arena_printf(struct fsc_arena *a, const char *fmt, ...) fsc_printf(2, 3);
 
 #endif

@@ -8,10 +8,10 @@
 
 fsc_noreturn void fsc_assert_fail(const char *expr, const char *file, int line);
 
-#define FSC_ASSERT(cond)                                               \
-	do {                                                           \
-		if (FSC_UNLIKELY(!(cond)))                             \
-			fsc_assert_fail(#cond, __FILE__, __LINE__);    \
+#define FSC_ASSERT(cond)                                            \
+	do {                                                        \
+		if (FSC_UNLIKELY(!(cond)))                          \
+			fsc_assert_fail(#cond, __FILE__, __LINE__); \
 	} while (0)
 
 #endif

@@ -20,7 +20,10 @@ struct fsc_buf {
 	enum fsc_status failed; /* FSC_OK, FSC_ELIMIT or FSC_ENOMEM */
 };
 
-#define FSC_BUF_INIT(maximum) { .data = NULL, .len = 0, .cap = 0, .max = (maximum), .failed = FSC_OK }
+#define FSC_BUF_INIT(maximum)                                                        \
+	{                                                                            \
+		.data = NULL, .len = 0, .cap = 0, .max = (maximum), .failed = FSC_OK \
+	}
 
 void fsc_buf_init(struct fsc_buf *b, size_t max);
 void fsc_buf_fini(struct fsc_buf *b);

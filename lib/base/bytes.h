@@ -30,7 +30,7 @@ uint16_t fsc_cur_u16(struct fsc_cur *c);
 uint32_t fsc_cur_u32(struct fsc_cur *c);
 uint64_t fsc_cur_u64(struct fsc_cur *c);
 int64_t fsc_cur_i64(struct fsc_cur *c);
-uint64_t fsc_cur_varint(struct fsc_cur *c); /* LEB128, at most 10 bytes */
+uint64_t fsc_cur_varint(struct fsc_cur *c);		   /* LEB128, at most 10 bytes */
 const uint8_t *fsc_cur_bytes(struct fsc_cur *c, size_t n); /* NULL and failed when fewer are left */
 static inline size_t fsc_cur_left(const struct fsc_cur *c)
 {

@@ -21,15 +21,18 @@ struct fsc_err {
 	char code[FSC_ERR_CODE_MAX]; /* stable slug for scripts, e.g. "gzip_truncated" */
 	char msg[FSC_ERR_MSG_MAX];   /* lower case, no full stop, names the thing and the limit */
 	char file[FSC_ERR_FILE_MAX]; /* input file or archive member, "" when not about one */
-	int64_t offset;		     /* byte offset in that file's (decompressed) bytes, -1 unknown */
+	int64_t offset; /* byte offset in that file's (decompressed) bytes, -1 unknown */
 };
 
-#define FSC_ERR_INIT { .status = FSC_OK, .offset = -1 }
+#define FSC_ERR_INIT                           \
+	{                                      \
+		.status = FSC_OK, .offset = -1 \
+	}
 
 /* Fills err and returns st, so that `return fsc_err_set(...)` reads well. code may be NULL: then the
  * status name is the code. Messages that do not fit are cut. */
-enum fsc_status fsc_err_set(struct fsc_err *err, enum fsc_status st, const char *code, const char *fmt,
-			    ...) fsc_printf(4, 5);
+enum fsc_status fsc_err_set(struct fsc_err *err, enum fsc_status st, const char *code,
+			    const char *fmt, ...) fsc_printf(4, 5);
 
 /* As fsc_err_set for a failed system call: appends the text of errno, and maps ENOSPC/EDQUOT/EFBIG to
  * FSC_EFULL, ENOMEM to FSC_ENOMEM, ENOENT to FSC_ENOTFOUND, EACCES/EPERM to FSC_EDENIED, rest FSC_EIO. */

@@ -9,15 +9,21 @@
 #include "base/attr.h"
 #include "base/err.h"
 
-fsc_nodiscard enum fsc_status fsc_fs_write_all(int fd, const void *p, size_t n, struct fsc_err *err);
-fsc_nodiscard enum fsc_status fsc_fs_pwrite_all(int fd, const void *p, size_t n, uint64_t off, struct fsc_err *err);
-fsc_nodiscard enum fsc_status fsc_fs_read_all(int fd, void *p, size_t n, struct fsc_err *err); /* FSC_ECORRUPT when short */
+fsc_nodiscard enum fsc_status fsc_fs_write_all(int fd, const void *p, size_t n,
+					       struct fsc_err *err);
+fsc_nodiscard enum fsc_status fsc_fs_pwrite_all(int fd, const void *p, size_t n, uint64_t off,
+						struct fsc_err *err);
+fsc_nodiscard enum fsc_status fsc_fs_read_all(int fd, void *p, size_t n,
+					      struct fsc_err *err); /* FSC_ECORRUPT when short */
 /* Whole file, at most max bytes (FSC_ELIMIT above). *data is fsc_free'd by the caller, NUL-terminated. */
-fsc_nodiscard enum fsc_status fsc_fs_read_file(char **data, size_t *n, const char *path, size_t max, struct fsc_err *err);
+fsc_nodiscard enum fsc_status fsc_fs_read_file(char **data, size_t *n, const char *path, size_t max,
+					       struct fsc_err *err);
 fsc_nodiscard enum fsc_status fsc_fs_mkdirs(const char *path, unsigned mode, struct fsc_err *err);
 fsc_nodiscard enum fsc_status fsc_fs_sync_dir(const char *path, struct fsc_err *err);
 /* temp file beside path, write, fdatasync, rename, fsync of the folder. */
-fsc_nodiscard enum fsc_status fsc_fs_replace(const char *path, const void *p, size_t n, unsigned mode, struct fsc_err *err);
-fsc_nodiscard enum fsc_status fsc_fs_free_bytes(uint64_t *out, const char *path, struct fsc_err *err);
+fsc_nodiscard enum fsc_status fsc_fs_replace(const char *path, const void *p, size_t n,
+					     unsigned mode, struct fsc_err *err);
+fsc_nodiscard enum fsc_status fsc_fs_free_bytes(uint64_t *out, const char *path,
+						struct fsc_err *err);
 
 #endif

@@ -39,6 +39,7 @@ void fsc_json_kint(struct fsc_json *j, const char *key, int64_t v);
 void fsc_json_kuint(struct fsc_json *j, const char *key, uint64_t v);
 void fsc_json_kbool(struct fsc_json *j, const char *key, bool v);
 void fsc_json_kdouble(struct fsc_json *j, const char *key, double v);
-void fsc_json_kid(struct fsc_json *j, const char *key, uint64_t id); /* decimal string: ids and absolute ns */
+void fsc_json_kid(struct fsc_json *j, const char *key,
+		  uint64_t id); /* decimal string: ids and absolute ns */
 
 #endif

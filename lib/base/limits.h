@@ -8,8 +8,8 @@
 #define FSC_GIB (1024ULL * FSC_MIB)
 
 /* compression and archives */
-#define FSC_MAX_RATIO 200ULL			 /* out/in, real traces are 13..21 */
-#define FSC_RATIO_GRACE_BYTES (64 * FSC_MIB)	 /* not checked before this many bytes out */
+#define FSC_MAX_RATIO 200ULL		     /* out/in, real traces are 13..21 */
+#define FSC_RATIO_GRACE_BYTES (64 * FSC_MIB) /* not checked before this many bytes out */
 #define FSC_MAX_COMPRESSION_NEST 3
 #define FSC_MAX_ARCHIVE_ENTRIES 10000u
 #define FSC_MAX_ARCHIVE_BYTES (64 * FSC_GIB)
@@ -20,11 +20,11 @@
 /* trace JSON */
 #define FSC_JSON_WINDOW (8 * FSC_MIB) /* one event must fit */
 #define FSC_MAX_JSON_DEPTH 64u
-#define FSC_MAX_EVENTS 200000000ULL   /* per trace */
-#define FSC_MAX_STRINGS 4000000u      /* distinct strings per trace */
+#define FSC_MAX_EVENTS 200000000ULL /* per trace */
+#define FSC_MAX_STRINGS 4000000u    /* distinct strings per trace */
 #define FSC_MAX_STRING_BYTES (256 * FSC_MIB)
 #define FSC_MAX_TRACKS 100000u
-#define FSC_MAX_NEST 512u	      /* slice nesting per track, as trace_processor */
+#define FSC_MAX_NEST 512u		 /* slice nesting per track, as trace_processor */
 #define FSC_MAX_META_BYTES (1 * FSC_MIB) /* top-level metadata kept as JSON */
 #define FSC_MAX_ARGS_BYTES (1 * FSC_MIB) /* canonical args of one event */
 

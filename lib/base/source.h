@@ -21,7 +21,8 @@
 struct fsc_source;
 struct fsc_source_ops {
 	const char *name;
-	enum fsc_status (*read)(struct fsc_source *s, void *buf, size_t cap, size_t *n, struct fsc_err *err);
+	enum fsc_status (*read)(struct fsc_source *s, void *buf, size_t cap, size_t *n,
+				struct fsc_err *err);
 	void (*free)(struct fsc_source *s); /* frees s itself */
 };
 struct fsc_source {
@@ -29,13 +30,13 @@ struct fsc_source {
 	uint64_t consumed; /* bytes handed out so far; kept by fsc_source_read */
 };
 
-fsc_nodiscard enum fsc_status fsc_source_read(struct fsc_source *s, void *buf, size_t cap, size_t *n,
-					      struct fsc_err *err);
+fsc_nodiscard enum fsc_status fsc_source_read(struct fsc_source *s, void *buf, size_t cap,
+					      size_t *n, struct fsc_err *err);
 void fsc_source_free(struct fsc_source *s); /* NULL is fine */
 
 /* Constructors abort only when memory is gone. */
 struct fsc_source *fsc_source_mem(const void *p, size_t n); /* borrows p */
-struct fsc_source *fsc_source_fd(int fd);		      /* borrows fd, read() from its position */
+struct fsc_source *fsc_source_fd(int fd); /* borrows fd, read() from its position */
 struct fsc_source *fsc_source_gzip(struct fsc_source *inner);
 struct fsc_source *fsc_source_zstd(struct fsc_source *inner);
 /* Looks at the first bytes and wraps in gzip or zstd when they say so, repeatedly up to

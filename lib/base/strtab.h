@@ -17,12 +17,14 @@ struct fsc_strtab;
 fsc_nodiscard struct fsc_strtab *fsc_strtab_new(void); /* NULL when out of memory */
 void fsc_strtab_free(struct fsc_strtab *t);
 /* FSC_OK, FSC_ENOMEM or FSC_ELIMIT. */
-fsc_nodiscard enum fsc_status fsc_strtab_put(uint32_t *id, struct fsc_strtab *t, const char *s, size_t n);
+fsc_nodiscard enum fsc_status fsc_strtab_put(uint32_t *id, struct fsc_strtab *t, const char *s,
+					     size_t n);
 /* Id of s when it is there, UINT32_MAX otherwise. */
 uint32_t fsc_strtab_find(const struct fsc_strtab *t, const char *s, size_t n);
 /* Borrowed, NUL-terminated, valid until the next put; *n may be NULL. id must be < count. */
 const char *fsc_strtab_get(const struct fsc_strtab *t, uint32_t id, size_t *n);
 uint32_t fsc_strtab_count(const struct fsc_strtab *t);
-size_t fsc_strtab_bytes(const struct fsc_strtab *t); /* sum of string lengths, without terminators */
+size_t fsc_strtab_bytes(
+	const struct fsc_strtab *t); /* sum of string lengths, without terminators */
 
 #endif

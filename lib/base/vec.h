@@ -21,15 +21,17 @@
 fsc_nodiscard bool fsc_vec_grow(void **v, size_t *cap, size_t want, size_t size);
 
 #define fsc_vec_reserve(vec, want) \
-	((want) <= (vec)->cap ? true : fsc_vec_grow((void **)&(vec)->v, &(vec)->cap, (want), sizeof(*(vec)->v)))
+	((want) <= (vec)->cap      \
+		 ? true            \
+		 : fsc_vec_grow((void **)&(vec)->v, &(vec)->cap, (want), sizeof(*(vec)->v)))
 #define fsc_vec_push(vec, item) \
 	(fsc_vec_reserve((vec), (vec)->n + 1) ? ((vec)->v[(vec)->n++] = (item), true) : false)
-#define fsc_vec_fini(vec)          \
-	do {                       \
+#define fsc_vec_fini(vec)           \
+	do {                        \
 		fsc_free((vec)->v); \
-		(vec)->v = NULL;   \
-		(vec)->n = 0;      \
-		(vec)->cap = 0;    \
+		(vec)->v = NULL;    \
+		(vec)->n = 0;       \
+		(vec)->cap = 0;     \
 	} while (0)
 
 #endif

@@ -30,7 +30,8 @@ struct fsc_reader {
 	int (*sniff)(const uint8_t *head, size_t n);
 	/* Expected errors: FSC_EPARSE, FSC_ECORRUPT, FSC_ELIMIT, FSC_EUNSUPPORTED (code "not_a_timeline": the
 	 * file is well formed but holds no timeline), each with code and byte offset. */
-	enum fsc_status (*read)(struct fsc_source *src, const struct fsc_reader_sink *sink, struct fsc_err *err);
+	enum fsc_status (*read)(struct fsc_source *src, const struct fsc_reader_sink *sink,
+				struct fsc_err *err);
 };
 
 /* The reader for these first bytes, or NULL with err set (codes: "empty_file", "html", "unknown_format"). */

@@ -29,7 +29,8 @@ struct fsc_args;
 fsc_nodiscard struct fsc_args *fsc_args_new(void);
 void fsc_args_free(struct fsc_args *a);
 /* Appends one record and gives its number. FSC_ENOMEM or FSC_ELIMIT. */
-fsc_nodiscard enum fsc_status fsc_args_put(uint32_t *record, struct fsc_args *a, const char *json, size_t n);
+fsc_nodiscard enum fsc_status fsc_args_put(uint32_t *record, struct fsc_args *a, const char *json,
+					   size_t n);
 /* Closes the last block. Call once; no put afterwards. */
 fsc_nodiscard enum fsc_status fsc_args_finish(struct fsc_args *a);
 uint32_t fsc_args_count(const struct fsc_args *a);

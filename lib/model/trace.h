@@ -34,20 +34,20 @@ enum fsc_track_kind {
 /* What a slice is. Stored in files and sent to browsers: never renumber, only append. */
 enum fsc_kind {
 	FSC_KIND_NONE = 0,
-	FSC_KIND_OP = 1,	     /* host operator (cpu_op, Operator) */
-	FSC_KIND_RUNTIME = 2,	     /* runtime or driver call (cuda_runtime, cuda_driver, hip*) */
-	FSC_KIND_PYTHON = 3,	     /* python_function */
-	FSC_KIND_USER = 4,	     /* user_annotation on a host thread, ProfilerStep included */
-	FSC_KIND_COMPUTE = 5,	     /* GPU kernel classified as computation */
-	FSC_KIND_COMM = 6,	     /* GPU kernel classified as communication */
-	FSC_KIND_MEMCPY = 7,	     /* GPU copy */
-	FSC_KIND_MEMSET = 8,	     /* GPU set */
-	FSC_KIND_GPU_OTHER = 9,	     /* GPU work that no rule classifies: shown as "not classified" */
-	FSC_KIND_SYNC = 10,	     /* cuda_sync rows and blocking synchronisation calls */
+	FSC_KIND_OP = 1,	/* host operator (cpu_op, Operator) */
+	FSC_KIND_RUNTIME = 2,	/* runtime or driver call (cuda_runtime, cuda_driver, hip*) */
+	FSC_KIND_PYTHON = 3,	/* python_function */
+	FSC_KIND_USER = 4,	/* user_annotation on a host thread, ProfilerStep included */
+	FSC_KIND_COMPUTE = 5,	/* GPU kernel classified as computation */
+	FSC_KIND_COMM = 6,	/* GPU kernel classified as communication */
+	FSC_KIND_MEMCPY = 7,	/* GPU copy */
+	FSC_KIND_MEMSET = 8,	/* GPU set */
+	FSC_KIND_GPU_OTHER = 9, /* GPU work that no rule classifies: shown as "not classified" */
+	FSC_KIND_SYNC = 10,	/* cuda_sync rows and blocking synchronisation calls */
 	FSC_KIND_GPU_ANNOTATION = 11,
-	FSC_KIND_OVERHEAD = 12,	     /* profiler overhead */
-	FSC_KIND_INSTANT = 13,	     /* no duration */
-	FSC_KIND_OTHER = 14,	     /* everything else */
+	FSC_KIND_OVERHEAD = 12, /* profiler overhead */
+	FSC_KIND_INSTANT = 13,	/* no duration */
+	FSC_KIND_OTHER = 14,	/* everything else */
 	FSC_KIND_COUNT
 };
 
@@ -57,9 +57,9 @@ static inline bool fsc_kind_is_gpu_work(uint8_t k)
 }
 
 enum fsc_slice_flag {
-	FSC_SLICE_INSTANT = 1,	/* ph i/I/R: dur is 0 by nature; not counted as a slice */
-	FSC_SLICE_OVERLAP = 2,	/* partly overlaps an earlier slice of its track */
-	FSC_SLICE_OPEN = 4,	/* begin without end: dur runs to the end of the trace */
+	FSC_SLICE_INSTANT = 1, /* ph i/I/R: dur is 0 by nature; not counted as a slice */
+	FSC_SLICE_OVERLAP = 2, /* partly overlaps an earlier slice of its track */
+	FSC_SLICE_OPEN = 4,    /* begin without end: dur runs to the end of the trace */
 };
 
 #define FSC_NO_ARGS UINT32_MAX
@@ -69,19 +69,19 @@ enum fsc_slice_flag {
 #define FSC_NO_ORDINAL INT32_MIN /* device, context or stream is not known */
 
 struct fsc_process {
-	int64_t pid;	     /* numeric id, or -1 when the file had text */
-	uint32_t pid_text;   /* string id of the text pid, 0 when numeric */
-	uint32_t name;	     /* string id, 0 unknown */
-	uint32_t labels;     /* string id, 0 none */
+	int64_t pid;	   /* numeric id, or -1 when the file had text */
+	uint32_t pid_text; /* string id of the text pid, 0 when numeric */
+	uint32_t name;	   /* string id, 0 unknown */
+	uint32_t labels;   /* string id, 0 none */
 	int32_t sort_index;
 };
 
 struct fsc_track {
-	uint8_t kind; /* enum fsc_track_kind */
-	uint32_t process; /* index into processes */
-	int64_t tid;	  /* numeric, or -1 */
+	uint8_t kind;	   /* enum fsc_track_kind */
+	uint32_t process;  /* index into processes */
+	int64_t tid;	   /* numeric, or -1 */
 	uint32_t tid_text; /* string id, 0 when numeric */
-	uint32_t name;	  /* string id, 0 unknown */
+	uint32_t name;	   /* string id, 0 unknown */
 	int32_t sort_index;
 	int32_t device, context, stream; /* FSC_NO_ORDINAL when not a GPU track or not known */
 	uint32_t unit;			 /* counters: string id of the unit, 0 none */
@@ -96,7 +96,7 @@ struct fsc_slices {
 	int64_t *ts, *dur;
 	int64_t *correlation; /* FSC_NO_CORRELATION when absent */
 	uint32_t *track, *name, *args;
-	uint16_t *cat;	 /* index into trace.cats */
+	uint16_t *cat; /* index into trace.cats */
 	uint16_t *depth;
 	uint8_t *kind, *flags;
 };
@@ -117,11 +117,11 @@ struct fsc_launch {
 	uint32_t slice;
 	int32_t grid[3], block[3];
 	int32_t registers, shared_bytes;
-	int64_t queued_ns;	/* absolute as in the file, 0 unknown */
+	int64_t queued_ns;				  /* absolute as in the file, 0 unknown */
 	float blocks_per_sm, warps_per_sm, occupancy_pct; /* -1 unknown */
 	int64_t graph_id, graph_node_id;
-	int64_t bytes;		/* memcpy/memset */
-	float bandwidth_gbs;	/* memcpy/memset, -1 unknown */
+	int64_t bytes;	     /* memcpy/memset */
+	float bandwidth_gbs; /* memcpy/memset, -1 unknown */
 };
 
 /* Typed collective fields (kernel or record_param_comms); -1 / string id 0 where not given. */
@@ -134,13 +134,13 @@ struct fsc_collective {
 };
 
 struct fsc_trace_meta {
-	uint32_t format;	/* string id: "kineto", "chrome_json" */
-	int64_t t_base_ns;	/* absolute ns of relative 0; 0 = the file has no epoch */
+	uint32_t format;   /* string id: "kineto", "chrome_json" */
+	int64_t t_base_ns; /* absolute ns of relative 0; 0 = the file has no epoch */
 	bool has_epoch;
-	int64_t t_min_ns, t_max_ns; /* relative; over slices with duration and instants */
-	int64_t rank, world_size;   /* -1 unknown */
+	int64_t t_min_ns, t_max_ns;	   /* relative; over slices with duration and instants */
+	int64_t rank, world_size;	   /* -1 unknown */
 	uint32_t job, host, capture, name; /* string ids, 0 unknown */
-	uint32_t json;		/* string id of a JSON object: top-level keys other than traceEvents,
+	uint32_t json; /* string id of a JSON object: top-level keys other than traceEvents,
 				   bounded by FSC_MAX_META_BYTES (bigger values are left out and counted) */
 };
 

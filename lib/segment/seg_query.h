@@ -17,13 +17,13 @@
  * the window within one pyramid bucket at each edge of the window.
  */
 struct fsc_seg_item {
-	uint16_t row_idx; /* index into the asked rows */
+	uint16_t row_idx;    /* index into the asked rows */
 	uint8_t kind, flags; /* FSC_ITEM_* */
 	uint32_t name;	     /* string id; dominant name when merged */
 	uint32_t slice;	     /* slice id; a representative (the longest known) when merged */
 	uint32_t count;
-	int64_t t0, t1;	     /* exact ts and end for a single slice (may lie outside the window) */
-	int64_t busy_ns;     /* covered time inside [t0, t1) */
+	int64_t t0, t1;	 /* exact ts and end for a single slice (may lie outside the window) */
+	int64_t busy_ns; /* covered time inside [t0, t1) */
 };
 #define FSC_ITEM_MERGED 1
 #define FSC_ITEM_OVERLAP 2
@@ -35,14 +35,17 @@ struct fsc_seg_items {
 	uint64_t n_slices_seen;		/* slices these items stand for */
 	bool truncated;			/* stopped at max_items */
 };
-fsc_nodiscard enum fsc_status fsc_seg_query_slices(struct fsc_seg_items *out, const struct fsc_seg *s,
-						   const uint32_t *rows, uint32_t n_rows, int64_t t0, int64_t t1,
-						   uint32_t px, uint32_t max_items, struct fsc_err *err);
+fsc_nodiscard enum fsc_status fsc_seg_query_slices(struct fsc_seg_items *out,
+						   const struct fsc_seg *s, const uint32_t *rows,
+						   uint32_t n_rows, int64_t t0, int64_t t1,
+						   uint32_t px, uint32_t max_items,
+						   struct fsc_err *err);
 void fsc_seg_items_fini(struct fsc_seg_items *it);
 
 /* Exact busy time (union of slices with a duration) of a set of rows in [t0, t1), from raw slices. */
-fsc_nodiscard enum fsc_status fsc_seg_busy_exact(int64_t *busy_ns, const struct fsc_seg *s, const uint32_t *rows,
-						 uint32_t n_rows, int64_t t0, int64_t t1, struct fsc_err *err);
+fsc_nodiscard enum fsc_status fsc_seg_busy_exact(int64_t *busy_ns, const struct fsc_seg *s,
+						 const uint32_t *rows, uint32_t n_rows, int64_t t0,
+						 int64_t t1, struct fsc_err *err);
 
 /* Aggregate of a range: times are clipped to [t0, t1); self = own time minus nested slices on its track. */
 enum fsc_agg_by { FSC_AGG_NAME, FSC_AGG_KIND, FSC_AGG_TRACK };
@@ -59,8 +62,9 @@ struct fsc_seg_agg {
 	int64_t busy_ns; /* union over the GPU work of the asked tracks */
 };
 fsc_nodiscard enum fsc_status fsc_seg_aggregate(struct fsc_seg_agg *out, const struct fsc_seg *s,
-						const uint32_t *tracks, uint32_t n_tracks, int64_t t0, int64_t t1,
-						enum fsc_agg_by by, struct fsc_err *err);
+						const uint32_t *tracks, uint32_t n_tracks,
+						int64_t t0, int64_t t1, enum fsc_agg_by by,
+						struct fsc_err *err);
 void fsc_seg_agg_fini(struct fsc_seg_agg *a);
 
 /* Search: case-insensitive substring of the name. Hits in time order, up to limit, starting after (ts, slice)
@@ -71,14 +75,14 @@ struct fsc_seg_hits {
 	uint32_t *strip; /* owned */
 	uint32_t n_strip;
 };
-fsc_nodiscard enum fsc_status fsc_seg_search(struct fsc_seg_hits *out, const struct fsc_seg *s, const char *text,
-					     int64_t t0, int64_t t1, uint32_t limit, uint32_t n_strip,
-					     struct fsc_err *err);
+fsc_nodiscard enum fsc_status fsc_seg_search(struct fsc_seg_hits *out, const struct fsc_seg *s,
+					     const char *text, int64_t t0, int64_t t1,
+					     uint32_t limit, uint32_t n_strip, struct fsc_err *err);
 void fsc_seg_hits_fini(struct fsc_seg_hits *h);
 
 /* GPU busy share for the minimap: n equal buckets over [t0, t1), busy ns per bucket of compute, comm, copies,
  * other (4 arrays of n, in that order; union per kind over all GPU tracks of a device, summed over devices). */
-fsc_nodiscard enum fsc_status fsc_seg_minimap(int64_t *busy, const struct fsc_seg *s, int64_t t0, int64_t t1,
-					      uint32_t n, struct fsc_err *err);
+fsc_nodiscard enum fsc_status fsc_seg_minimap(int64_t *busy, const struct fsc_seg *s, int64_t t0,
+					      int64_t t1, uint32_t n, struct fsc_err *err);
 
 #endif

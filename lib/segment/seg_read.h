@@ -57,7 +57,7 @@ struct fsc_seg_track {
 	uint32_t first_counter, n_counters;
 	uint64_t n_slices;
 	int64_t t_min_ns, t_max_ns;
-	int64_t busy_ns; /* union over the track's slices with a duration */
+	int64_t busy_ns;   /* union over the track's slices with a duration */
 	uint8_t main_kind; /* kind with most time in the track */
 };
 
@@ -83,18 +83,21 @@ const struct fsc_losses *fsc_seg_losses(const struct fsc_seg *s);
 /* Index must be below the count in info. Borrowed. */
 const struct fsc_seg_track *fsc_seg_track(const struct fsc_seg *s, uint32_t track);
 const struct fsc_seg_process *fsc_seg_process(const struct fsc_seg *s, uint32_t process);
-const char *fsc_seg_str(const struct fsc_seg *s, uint32_t id, size_t *n); /* NUL-terminated; n may be NULL */
-uint32_t fsc_seg_row_slices(const struct fsc_seg *s, uint32_t row, uint32_t *first); /* count; first slice id */
+const char *fsc_seg_str(const struct fsc_seg *s, uint32_t id,
+			size_t *n); /* NUL-terminated; n may be NULL */
+uint32_t fsc_seg_row_slices(const struct fsc_seg *s, uint32_t row,
+			    uint32_t *first); /* count; first slice id */
 
 /* One slice by id: FSC_ENOTFOUND past the end. */
-fsc_nodiscard enum fsc_status fsc_seg_slice(struct fsc_seg_slice *out, const struct fsc_seg *s, uint32_t id,
-					    struct fsc_err *err);
+fsc_nodiscard enum fsc_status fsc_seg_slice(struct fsc_seg_slice *out, const struct fsc_seg *s,
+					    uint32_t id, struct fsc_err *err);
 /* Innermost slice of the same track that contains this one and has a smaller depth: FSC_ENOTFOUND when none. */
 fsc_nodiscard enum fsc_status fsc_seg_parent(struct fsc_seg_slice *out, const struct fsc_seg *s,
 					     const struct fsc_seg_slice *of, struct fsc_err *err);
 /* The permalink form: first slice of the track that starts at ts and has this name. */
-fsc_nodiscard enum fsc_status fsc_seg_find(struct fsc_seg_slice *out, const struct fsc_seg *s, uint32_t track,
-					   int64_t ts, const char *name, struct fsc_err *err);
+fsc_nodiscard enum fsc_status fsc_seg_find(struct fsc_seg_slice *out, const struct fsc_seg *s,
+					   uint32_t track, int64_t ts, const char *name,
+					   struct fsc_err *err);
 
 /* Slices of one row that intersect [t0, t1), in ts order (a slice that starts before t0 included; an instant
  * or zero-length slice at t counts as intersecting when t0 <= t < t1). Fast bulk path: decodes blocks. */
@@ -104,19 +107,22 @@ struct fsc_seg_iter {
 	int64_t t0, t1;
 	void *scratch; /* owned; internal */
 };
-fsc_nodiscard enum fsc_status fsc_seg_iter_init(struct fsc_seg_iter *it, const struct fsc_seg *s, uint32_t row,
-						int64_t t0, int64_t t1, struct fsc_err *err);
+fsc_nodiscard enum fsc_status fsc_seg_iter_init(struct fsc_seg_iter *it, const struct fsc_seg *s,
+						uint32_t row, int64_t t0, int64_t t1,
+						struct fsc_err *err);
 fsc_nodiscard enum fsc_status fsc_seg_iter_next(struct fsc_seg_iter *it, struct fsc_seg_slice *out,
 						struct fsc_err *err); /* FSC_END after the last */
 void fsc_seg_iter_fini(struct fsc_seg_iter *it);
 
 /* Canonical JSON object of an args record, appended to out. */
-fsc_nodiscard enum fsc_status fsc_seg_args(struct fsc_buf *out, const struct fsc_seg *s, uint32_t record,
-					   struct fsc_err *err);
+fsc_nodiscard enum fsc_status fsc_seg_args(struct fsc_buf *out, const struct fsc_seg *s,
+					   uint32_t record, struct fsc_err *err);
 
 /* Typed launch / collective fields of a slice; string ids are the segment's. FSC_ENOTFOUND when none. */
-fsc_nodiscard enum fsc_status fsc_seg_launch(struct fsc_launch *out, const struct fsc_seg *s, uint32_t slice);
-fsc_nodiscard enum fsc_status fsc_seg_collective(struct fsc_collective *out, const struct fsc_seg *s, uint32_t slice);
+fsc_nodiscard enum fsc_status fsc_seg_launch(struct fsc_launch *out, const struct fsc_seg *s,
+					     uint32_t slice);
+fsc_nodiscard enum fsc_status fsc_seg_collective(struct fsc_collective *out,
+						 const struct fsc_seg *s, uint32_t slice);
 /* Whole tables, ordered by slice, for analyses. Borrowed. */
 const struct fsc_launch *fsc_seg_launches(const struct fsc_seg *s, uint32_t *n);
 const struct fsc_collective *fsc_seg_collectives(const struct fsc_seg *s, uint32_t *n);
@@ -127,9 +133,12 @@ const struct fsc_collective *fsc_seg_collectives(const struct fsc_seg *s, uint32
 uint32_t fsc_seg_correlated(const struct fsc_seg *s, uint32_t slice, uint32_t *ids, uint32_t cap);
 
 /* Flows that start or end at a slice, and flows with an end in [t0, t1). Up to cap, full number returned. */
-uint32_t fsc_seg_flows_of(const struct fsc_seg *s, uint32_t slice, struct fsc_flow *out, uint32_t cap);
-const struct fsc_flow *fsc_seg_flows(const struct fsc_seg *s, uint32_t *n); /* all, ordered by (from, to) */
+uint32_t fsc_seg_flows_of(const struct fsc_seg *s, uint32_t slice, struct fsc_flow *out,
+			  uint32_t cap);
+const struct fsc_flow *fsc_seg_flows(const struct fsc_seg *s,
+				     uint32_t *n); /* all, ordered by (from, to) */
 
-const struct fsc_counter_sample *fsc_seg_counters(const struct fsc_seg *s, uint32_t track, uint32_t *n);
+const struct fsc_counter_sample *fsc_seg_counters(const struct fsc_seg *s, uint32_t track,
+						  uint32_t *n);
 
 #endif

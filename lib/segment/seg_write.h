@@ -13,7 +13,8 @@ struct fsc_seg_write_stats {
 	uint64_t file_bytes, slice_bytes, lod_bytes, args_bytes, string_bytes;
 };
 
-fsc_nodiscard enum fsc_status fsc_seg_write(int fd, const struct fsc_trace *t, const uint8_t blob_sha256[32],
+fsc_nodiscard enum fsc_status fsc_seg_write(int fd, const struct fsc_trace *t,
+					    const uint8_t blob_sha256[32],
 					    struct fsc_seg_write_stats *stats, struct fsc_err *err);
 
 #endif

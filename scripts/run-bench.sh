@@ -1,0 +1,16 @@
+#!/bin/sh
+# SPDX-License-Identifier: Apache-2.0
+# Runs the benchmark programs one after the other. Each prints lines `name value unit ratio baseline`; all lines are
+# also written to build/bench.json.
+set -u
+out=build/bench.txt
+: >"$out"
+status=0
+for prog in "$@"; do
+	"$prog" | tee -a "$out" || status=1
+done
+awk 'BEGIN { print "[" }
+	NF >= 5 { printf "%s  {\"name\":\"%s\",\"value\":%s,\"unit\":\"%s\",\"ratio\":%s,\"baseline\":\"%s\"}", sep, $1, $2, $3,
+		$4 ~ /^[-0-9.e+]+$/ ? $4 : "null", $5; sep = ",\n" }
+	END { print "\n]" }' "$out" >build/bench.json
+exit $status
