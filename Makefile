@@ -25,6 +25,7 @@ SRC_base := \
 	lib/base/utf8.c \
 	lib/base/json_out.c \
 	lib/base/source.c \
+	lib/base/source_auto.c \
 	lib/base/source_gzip.c \
 	lib/base/source_zstd.c \
 	lib/base/fs.c \

@@ -7,5 +7,7 @@
 #include <stdint.h>
 
 uint32_t fsc_crc32c(uint32_t seed, const void *p, size_t n); /* seed 0 to start; chainable */
+/* The same without special instructions, whatever the CPU has: for tests of the fallback. */
+uint32_t fsc_crc32c_table(uint32_t seed, const void *p, size_t n);
 
 #endif
