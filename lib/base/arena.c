@@ -13,6 +13,10 @@
 #include "base/alloc.h"
 #include "base/limits.h"
 
+#if defined(FSC_SANITIZED) && FSC_SANITIZED && !defined(FSC_ARENA_DEBUG)
+#define FSC_ARENA_DEBUG
+#endif
+
 struct fsc_arena_chunk {
 	struct fsc_arena_chunk *next; /* owned */
 	size_t used, cap;	      /* bytes of data[] */

@@ -38,7 +38,8 @@ void fsc_buf_addu(struct fsc_buf *b, uint64_t v); /* decimal */
 /* Room for n more bytes at data+len, or NULL (and failed). The caller then adds to len. */
 char *fsc_buf_room(struct fsc_buf *b, size_t n);
 fsc_nodiscard enum fsc_status fsc_buf_status(const struct fsc_buf *b);
-/* Ownership of the bytes moves to the caller (fsc_free); the buffer is empty afterwards. */
+/* Ownership of the bytes moves to the caller (fsc_free); the buffer is empty afterwards. NULL only when the
+ * buffer had failed or memory for the NUL of an empty one could not be had. len may be NULL. */
 fsc_nodiscard char *fsc_buf_take(struct fsc_buf *b, size_t *len);
 
 #endif

@@ -38,7 +38,8 @@ enum fsc_status fsc_err_set(struct fsc_err *err, enum fsc_status st, const char 
  * FSC_EFULL, ENOMEM to FSC_ENOMEM, ENOENT to FSC_ENOTFOUND, EACCES/EPERM to FSC_EDENIED, rest FSC_EIO. */
 enum fsc_status fsc_err_sys(struct fsc_err *err, int errnum, const char *fmt, ...) fsc_printf(3, 4);
 
-/* Prepends "context: " to the message and returns err->status. */
+/* Prepends "context: " to the message and returns err->status. Without an object the status is not known:
+ * FSC_EBUG then, so a function whose err may be NULL keeps its status in a variable. */
 enum fsc_status fsc_err_wrap(struct fsc_err *err, const char *fmt, ...) fsc_printf(2, 3);
 
 /* Records where in the input the fault lies. file may be NULL to leave it. */

@@ -11,7 +11,7 @@
 #define FSC_MAX_RATIO 200ULL		     /* out/in, real traces are 13..21 */
 #define FSC_RATIO_GRACE_BYTES (64 * FSC_MIB) /* not checked before this many bytes out */
 #define FSC_MAX_COMPRESSION_NEST 3
-#define FSC_MAX_ZSTD_WINDOW_LOG 27		 /* 128 MiB, what the zstd tool takes unasked */
+#define FSC_MAX_ZSTD_WINDOW_LOG 27 /* 128 MiB, what the zstd tool takes unasked */
 #define FSC_MAX_ARCHIVE_ENTRIES 10000u
 #define FSC_MAX_ARCHIVE_BYTES (64 * FSC_GIB)
 #define FSC_MAX_ENTRY_BYTES (16 * FSC_GIB)

@@ -2,11 +2,13 @@
 /*
  * Byte sources: the one way bytes enter a parser. A source is read forward only; wrappers own the source
  * they wrap and free it. fsc_source_read fills up to cap bytes: FSC_OK with *n > 0, FSC_END at the end
- * (*n = 0), or an error with the offset in the innermost decompressed bytes. Owner thread.
+ * (*n = 0), or an error with the offset in the innermost decompressed bytes. Bytes before a fault are handed
+ * out first; the end and a fault are repeated by every later call. Owner thread.
  *
  * Decompression: gzip through ISA-L (zlib where it was not built in), several members, zero padding
  * after a member tolerated, CRC and length of each member enforced ("gzip_crc"), truncation reported
  * ("gzip_truncated"). zstd through libzstd, several frames ("zstd_corrupt", "zstd_truncated").
+ * Other bytes after a member or frame are a fault ("gzip_trailing", "zstd_trailing"), not left out in silence.
  * Ratio limit: after FSC_RATIO_GRACE_BYTES out, out/in above FSC_MAX_RATIO is FSC_ELIMIT ("bomb").
  */
 #ifndef FSC_BASE_SOURCE_H
@@ -43,7 +45,8 @@ struct fsc_source *fsc_source_zstd(struct fsc_source *inner);
  * FSC_MAX_COMPRESSION_NEST layers (then FSC_ELIMIT at read); otherwise passes bytes through. */
 struct fsc_source *fsc_source_auto(struct fsc_source *inner);
 /* First bytes without consuming them: up to 4096, fewer only at the end. Only for sources made by
- * fsc_source_auto. The bytes are borrowed until the next read. */
+ * fsc_source_auto. The bytes are borrowed until the next read. Empty input is FSC_OK with *n = 0; a fault is
+ * told when no byte comes before it, otherwise by the read that meets it. */
 fsc_nodiscard enum fsc_status fsc_source_peek(struct fsc_source *s, const uint8_t **p, size_t *n,
 					      struct fsc_err *err);
 

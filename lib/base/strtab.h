@@ -21,7 +21,7 @@ fsc_nodiscard enum fsc_status fsc_strtab_put(uint32_t *id, struct fsc_strtab *t,
 					     size_t n);
 /* Id of s when it is there, UINT32_MAX otherwise. */
 uint32_t fsc_strtab_find(const struct fsc_strtab *t, const char *s, size_t n);
-/* Borrowed, NUL-terminated, valid until the next put; *n may be NULL. id must be < count. */
+/* Borrowed, NUL-terminated, at the same address as long as the table lives; *n may be NULL. id must be < count. */
 const char *fsc_strtab_get(const struct fsc_strtab *t, uint32_t id, size_t *n);
 uint32_t fsc_strtab_count(const struct fsc_strtab *t);
 size_t fsc_strtab_bytes(
