@@ -2,7 +2,7 @@
 # Lint: each check is a target of its own (make lint-layers), all of them together are `make lint`.
 
 .PHONY: lint lint-all format
-LINT_CHECKS := layers symbols headers banned sql api lists house length format clang cppcheck shellcheck tsc
+LINT_CHECKS := layers symbols headers banned sql api lists house docs length format clang cppcheck shellcheck tsc
 
 lint: ## every static check (one alone: lint-layers, lint-cppcheck, ...)
 	@scripts/install-deps.sh
@@ -33,6 +33,8 @@ lint-lists:
 	@scripts/check-lists.sh $(ALL_SRC) $(ALL_TESTS) $(ALL_FUZZ) $(BENCH)
 lint-house:
 	@scripts/check-house.sh
+lint-docs:
+	@scripts/check-docs.sh
 lint-length:
 	@awk -f scripts/check-length.awk $(C_ALL)
 lint-format:
