@@ -1,0 +1,114 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Bytes that are too big for rows: blobs (uploads, named by their sha256) and segments (named by trace id).
+ * An ops struct with one implementation so far, a folder:
+ *     blob/<first 2 hex>/<sha256>      seg/v1/<trace id>.seg      tmp/...      reserve
+ * Everything appears whole and durable or not at all: written to tmp/, fdatasync, rename, fsync of the folder.
+ * Shared by all projects. Any thread, except that one put belongs to one thread at a time.
+ * Errors: FSC_EFULL (disk full; the put is then only good for abort), FSC_EIO, FSC_ENOTFOUND.
+ */
+#ifndef FSC_STORE_BLOB_H
+#define FSC_STORE_BLOB_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "base/attr.h"
+#include "base/crypto.h"
+#include "base/err.h"
+
+#define FSC_BLOB_RESERVE_BYTES (64ULL << 20)
+#define FSC_BLOB_MIN_FREE_BYTES (2ULL << 30)
+
+struct fsc_blobs;
+struct fsc_blob_put;
+
+struct fsc_blobs_opts {
+	uint64_t min_free_bytes; /* uploads are refused below; 0 = FSC_BLOB_MIN_FREE_BYTES */
+	uint64_t reserve_bytes;	 /* size of the reserve file; 0 = FSC_BLOB_RESERVE_BYTES */
+};
+
+/* url: "dir:PATH" or a plain PATH; the folder is made. opts may be NULL. FSC_EINVAL for another kind. */
+fsc_nodiscard enum fsc_status fsc_blobs_open(struct fsc_blobs **out, const char *url,
+					     const struct fsc_blobs_opts *opts,
+					     struct fsc_err *err);
+void fsc_blobs_close(struct fsc_blobs *b);
+
+/* ---- writing a blob: begin, write*, then commit or abort; both free the put ---- */
+fsc_nodiscard enum fsc_status fsc_blob_put_begin(struct fsc_blob_put **out, struct fsc_blobs *b,
+						 struct fsc_err *err);
+fsc_nodiscard enum fsc_status fsc_blob_put_write(struct fsc_blob_put *p, const void *data, size_t n,
+						 struct fsc_err *err);
+uint64_t fsc_blob_put_bytes(const struct fsc_blob_put *p); /* written so far */
+/* Digest of everything written and the bytes made durable under tmp/; no more writes after it. Lets the
+ * caller check the digest before the blob appears. May be left out: commit does it. */
+fsc_nodiscard enum fsc_status fsc_blob_put_finish(struct fsc_blob_put *p,
+						  uint8_t sha256[FSC_SHA256_LEN],
+						  struct fsc_err *err);
+/* Durable under its digest on FSC_OK. *existed (may be NULL): it was there, with the same size. */
+fsc_nodiscard enum fsc_status fsc_blob_put_commit(struct fsc_blob_put *p,
+						  uint8_t sha256[FSC_SHA256_LEN], bool *existed,
+						  struct fsc_err *err);
+void fsc_blob_put_abort(struct fsc_blob_put *p); /* NULL is fine */
+
+/* ---- reading ---- */
+/* Read-only descriptor at offset 0, owned by the caller. size may be NULL. */
+fsc_nodiscard enum fsc_status fsc_blob_open(struct fsc_blobs *b,
+					    const uint8_t sha256[FSC_SHA256_LEN], int *fd,
+					    uint64_t *size, struct fsc_err *err);
+fsc_nodiscard enum fsc_status fsc_blob_stat(struct fsc_blobs *b,
+					    const uint8_t sha256[FSC_SHA256_LEN], uint64_t *size,
+					    struct fsc_err *err);
+/* FSC_ENOTFOUND when it is not there. Works on a full disk (see reserve). */
+fsc_nodiscard enum fsc_status fsc_blob_delete(struct fsc_blobs *b,
+					      const uint8_t sha256[FSC_SHA256_LEN],
+					      struct fsc_err *err);
+
+/* ---- segments ---- */
+struct fsc_seg_put;
+/* *fd: empty file open for reading and writing, owned by the put; give it to the indexer. */
+fsc_nodiscard enum fsc_status fsc_seg_put_begin(struct fsc_seg_put **out, struct fsc_blobs *b,
+						int *fd, struct fsc_err *err);
+/* Durable under the trace's name, replacing an older one (open descriptors of that stay good). Frees p. */
+fsc_nodiscard enum fsc_status fsc_seg_put_commit(struct fsc_seg_put *p, int64_t trace,
+						 struct fsc_err *err);
+void fsc_seg_put_abort(struct fsc_seg_put *p); /* NULL is fine */
+fsc_nodiscard enum fsc_status fsc_seg_file_open(struct fsc_blobs *b, int64_t trace, int *fd,
+						uint64_t *size, struct fsc_err *err);
+fsc_nodiscard enum fsc_status fsc_seg_file_delete(struct fsc_blobs *b, int64_t trace,
+						  struct fsc_err *err);
+/* An unnamed temporary file, read-write, owned by the caller: gone when closed. */
+fsc_nodiscard enum fsc_status fsc_blobs_scratch(struct fsc_blobs *b, int *fd, struct fsc_err *err);
+
+/* ---- housekeeping ---- */
+enum fsc_blob_kind { FSC_BLOB_BLOB, FSC_BLOB_SEGMENT, FSC_BLOB_TEMP };
+struct fsc_blob_entry {
+	enum fsc_blob_kind kind;
+	uint8_t sha256[FSC_SHA256_LEN]; /* BLOB */
+	int64_t trace;			/* SEGMENT */
+	const char *temp;		/* TEMP: name to give to fsc_blobs_temp_delete; borrowed */
+	uint64_t bytes;
+	int64_t modified_at_ns;
+};
+/* Calls each for every entry of a kind, in no order; a status other than FSC_OK stops and is returned.
+ * Entries that come or go meanwhile may be seen or not. Files that are none of ours are left out. */
+fsc_nodiscard enum fsc_status fsc_blobs_list(struct fsc_blobs *b, enum fsc_blob_kind kind,
+					     enum fsc_status (*each)(void *ctx,
+								     const struct fsc_blob_entry *e,
+								     struct fsc_err *err),
+					     void *ctx, struct fsc_err *err);
+fsc_nodiscard enum fsc_status fsc_blobs_temp_delete(struct fsc_blobs *b, const char *temp,
+						    struct fsc_err *err);
+fsc_nodiscard enum fsc_status fsc_blobs_free_bytes(struct fsc_blobs *b, uint64_t *out,
+						   struct fsc_err *err);
+/* May an upload of `bytes` start (0 when unknown)? FSC_EFULL "disk_full" when less than
+ * max(min_free_bytes, 2 * bytes) is free. */
+fsc_nodiscard enum fsc_status fsc_blobs_admit(struct fsc_blobs *b, uint64_t bytes,
+					      struct fsc_err *err);
+/* The reserve file makes deleting possible on a full disk: release it, prune, take it back. Taking needs
+ * room: FSC_EFULL otherwise, try again later. Both are no-ops when already so. */
+fsc_nodiscard enum fsc_status fsc_blobs_reserve_release(struct fsc_blobs *b, struct fsc_err *err);
+fsc_nodiscard enum fsc_status fsc_blobs_reserve_take(struct fsc_blobs *b, struct fsc_err *err);
+
+#endif
