@@ -2,6 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 # Documentation follows the tree: every limit of base/limits.h is in docs/limits.md and the reverse, every relative
 # link of a Markdown file leads somewhere, every file:function of docs/ARCHITECTURE.md exists.
+# shellcheck disable=SC2013,SC2016 # names have no blanks, patterns have backticks
 set -u
 status=0
 say() { echo "$1"; status=1; }

@@ -80,7 +80,7 @@ static enum fsc_status read_to_end(struct fsc_buf *b, int fd, size_t hint, const
 	size_t want = hint ? hint : 4096;
 	for (;;) {
 		/* At the limit one more byte is asked for on the side, to tell "just fits" from "more". */
-		char extra;
+		char extra = 0;
 		size_t left = b->max - b->len;
 		size_t n = want < left ? want : left;
 		char *dst = n ? fsc_buf_room(b, n) : &extra;

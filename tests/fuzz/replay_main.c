@@ -6,7 +6,6 @@
  *   replay_<name> [FILE|DIR...]     default: $FSC_SRC/tests/fuzz/corpus/<name>
  */
 #include <dirent.h>
-#include <errno.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -68,7 +67,7 @@ static void run_path(const char *path)
 	DIR *d;
 
 	if (stat(path, &st)) {
-		printf("not ok %u - %s: %s\n", ++n_tests, path, strerror(errno));
+		printf("not ok %u - %s: %m\n", ++n_tests, path);
 		return;
 	}
 	if (!S_ISDIR(st.st_mode)) {
