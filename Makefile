@@ -24,6 +24,7 @@ SRC_base := \
 	lib/base/crypto.c \
 	lib/base/utf8.c \
 	lib/base/json_out.c \
+	lib/base/json_scan.c \
 	lib/base/source.c \
 	lib/base/source_auto.c \
 	lib/base/source_gzip.c \
@@ -44,7 +45,13 @@ SRC_segment :=
 
 SRC_analysis :=
 
-SRC_export :=
+SRC_export := \
+	lib/export/registry.c \
+	lib/export/row_merge.c \
+	lib/export/perfetto.c \
+	lib/export/perfetto_tracks.c \
+	lib/export/perfetto_args.c \
+	lib/export/perfetto_seq.c
 
 SRC_store :=
 

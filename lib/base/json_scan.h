@@ -12,7 +12,13 @@
 
 #include "base/buf.h"
 
-enum fsc_json_type { FSC_JSON_STRING, FSC_JSON_NUMBER, FSC_JSON_BOOL, FSC_JSON_NULL, FSC_JSON_NESTED };
+enum fsc_json_type {
+	FSC_JSON_STRING,
+	FSC_JSON_NUMBER,
+	FSC_JSON_BOOL,
+	FSC_JSON_NULL,
+	FSC_JSON_NESTED
+};
 
 struct fsc_json_member {
 	const char *key; /* raw text between the quotes, escapes not resolved; borrowed */

@@ -1,0 +1,114 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* One annotation per member of the args object. Numbers and plain strings become typed values; nested
+ * values and strings with escapes travel as raw JSON text, which Perfetto parses itself. */
+#include "export/perfetto_args.h"
+
+#include "base/json_scan.h"
+#include "base/num.h"
+#include "export/pb.h"
+
+enum {
+	ANN_NAME_IID = 1,
+	ANN_BOOL = 2,
+	ANN_INT = 4,
+	ANN_DOUBLE = 5,
+	ANN_STRING = 6,
+	ANN_RAW_JSON = 9,
+	ANN_NAME = 10,
+	ANN_STRING_IID = 17,
+	ARG_NAME_IID = 1,
+	ARG_NAME = 2,
+	ARG_INT = 3,
+	ARG_DOUBLE = 5,
+	ARG_STRING = 6,
+};
+
+/* Longer values are rarely repeated, so they are written where they stand. */
+#define INTERN_VALUE_MAX 128
+
+static bool is_integer(int64_t *v, const struct fsc_json_member *m)
+{
+	return m->type == FSC_JSON_NUMBER && fsc_parse_i64(v, m->value, m->value_len);
+}
+
+static void annotation_string(struct pf_seq *q, const struct fsc_json_member *m)
+{
+	const char *s = m->value + 1;
+	size_t n = m->value_len - 2;
+	uint64_t iid;
+
+	if (memchr(s, '\\', n)) {
+		pb_bytes(&q->body, ANN_RAW_JSON, m->value, m->value_len);
+		return;
+	}
+	iid = n <= INTERN_VALUE_MAX ? pf_intern_text(q, PF_ANNOTATION_STRINGS, &q->seen_text, s, n)
+				    : 0;
+	if (iid)
+		pb_uint(&q->body, ANN_STRING_IID, iid);
+	else
+		pb_bytes(&q->body, ANN_STRING, s, n);
+}
+
+static void annotation_value(struct pf_seq *q, const struct fsc_json_member *m)
+{
+	int64_t i;
+	double d;
+
+	if (m->type == FSC_JSON_STRING)
+		annotation_string(q, m);
+	else if (m->type == FSC_JSON_BOOL)
+		pb_uint(&q->body, ANN_BOOL, m->value[0] == 't');
+	else if (is_integer(&i, m))
+		pb_int(&q->body, ANN_INT, i);
+	else if (m->type == FSC_JSON_NUMBER && fsc_parse_double(&d, m->value, m->value_len))
+		pb_double(&q->body, ANN_DOUBLE, d);
+	else
+		pb_bytes(&q->body, ANN_RAW_JSON, m->value, m->value_len);
+}
+
+void pf_annotations(struct pf_seq *q, uint32_t field, const char *json, size_t n)
+{
+	struct fsc_json_scan s = fsc_json_scan_of(json, n);
+	struct fsc_json_member m;
+	size_t msg;
+	uint64_t iid;
+
+	while (fsc_json_scan_next(&s, &m)) {
+		msg = pb_begin(&q->body, field);
+		iid = pf_intern_text(q, PF_ANNOTATION_NAMES, &q->seen_key, m.key, m.key_len);
+		if (iid)
+			pb_uint(&q->body, ANN_NAME_IID, iid);
+		else
+			pb_bytes(&q->body, ANN_NAME, m.key, m.key_len);
+		annotation_value(q, &m);
+		pb_end(&q->body, msg);
+	}
+}
+
+void pf_launch_args(struct pf_seq *q, uint32_t field, const char *json, size_t n)
+{
+	struct fsc_json_scan s = fsc_json_scan_of(json, n);
+	struct fsc_json_member m;
+	uint64_t iid;
+	int64_t i;
+	double d;
+	size_t msg;
+
+	while (fsc_json_scan_next(&s, &m)) {
+		msg = pb_begin(&q->body, field);
+		iid = pf_intern_text(q, PF_COMPUTE_ARG_NAMES, &q->seen_arg, m.key, m.key_len);
+		if (iid)
+			pb_uint(&q->body, ARG_NAME_IID, iid);
+		else
+			pb_bytes(&q->body, ARG_NAME, m.key, m.key_len);
+		if (is_integer(&i, &m))
+			pb_int(&q->body, ARG_INT, i);
+		else if (m.type == FSC_JSON_NUMBER && fsc_parse_double(&d, m.value, m.value_len))
+			pb_double(&q->body, ARG_DOUBLE, d);
+		else if (m.type == FSC_JSON_STRING)
+			pb_bytes(&q->body, ARG_STRING, m.value + 1, m.value_len - 2);
+		else
+			pb_bytes(&q->body, ARG_STRING, m.value, m.value_len);
+		pb_end(&q->body, msg);
+	}
+}
