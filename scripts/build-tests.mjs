@@ -31,6 +31,7 @@ if (tests.length > 0) {
     target: 'node18',
     format: 'esm',
     packages: 'external',
+    tsconfigRaw: {}, // the paths of tests/tsconfig.json are for the type checker only
     sourcemap: 'inline',
     logLevel: 'warning',
   });

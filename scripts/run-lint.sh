@@ -21,7 +21,7 @@ one='
 	echo "lint/$1 $p $f 0 $ms" >>"$2"
 	rm -f "$log" "$log.out"
 	exit $f'
-printf '%s\n' "$@" | grep -E -e "${pattern:-.}" | MAKEFLAGS='' MFLAGS='' xargs -r -P "$(nproc)" -I{} sh -c "$one" sh {} "$results"
+printf "lint/%s\n" "$@" | grep -E -e "${pattern:-.}" | sed s,lint/,, | MAKEFLAGS='' MFLAGS='' xargs -r -P "$(nproc)" -I{} sh -c "$one" sh {} "$results"
 status=$?
 [ "$(wc -l <"$results")" -gt "$before" ] || [ -n "$pattern" ] || status=1
 [ -n "${FSC_RESULTS:-}" ] || rm -f "$results"
