@@ -33,7 +33,9 @@ SRC_base := \
 	lib/base/clock.c \
 	lib/base/log.c
 
-SRC_facts :=
+SRC_facts := \
+	lib/facts/fact_codec.c \
+	lib/facts/indexer_client.c
 
 SRC_model :=
 
