@@ -19,12 +19,15 @@ run: ## build, then serve demo data on a free loopback port
 	@$(MAKE) --no-print-directory MODE=debug -j$(JOBS) programs
 	@RUN_PORT=$(RUN_PORT) scripts/run-demo.sh build/debug
 
-install: ## install the release build under $(DESTDIR)$(prefix)
+BINARIES := $(foreach p,server indexer collector,fleetscope-$(p))
+unitdir ?= $(prefix)/lib/systemd/system
+install: ## install the release build and the systemd unit under $(DESTDIR)$(prefix)
 	@$(MAKE) --no-print-directory MODE=release -j$(JOBS) programs
-	install -d $(DESTDIR)$(prefix)/bin
-	install -m 755 $(foreach p,server indexer collector,build/release/fleetscope-$(p)) $(DESTDIR)$(prefix)/bin/
+	install -d $(DESTDIR)$(prefix)/bin $(DESTDIR)$(unitdir)
+	install -m 755 $(addprefix build/release/,$(BINARIES)) $(DESTDIR)$(prefix)/bin/
+	sed 's|@prefix@|$(prefix)|' scripts/fleetscope-server.service > $(DESTDIR)$(unitdir)/fleetscope-server.service
 uninstall:
-	rm -f $(foreach p,server indexer collector,$(DESTDIR)$(prefix)/bin/fleetscope-$(p))
+	rm -f $(addprefix $(DESTDIR)$(prefix)/bin/,$(BINARIES)) $(DESTDIR)$(unitdir)/fleetscope-server.service
 
 clean: ## remove build/ (keeps web/node_modules)
 	rm -rf build
