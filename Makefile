@@ -45,7 +45,8 @@ SRC_formats :=
 
 SRC_segment :=
 
-SRC_analysis :=
+SRC_analysis := \
+	lib/analysis/intervals.c
 
 SRC_export := \
 	lib/export/registry.c \
@@ -57,7 +58,11 @@ SRC_export := \
 
 SRC_store :=
 
-SRC_demo :=
+SRC_demo := \
+	demo/main.c \
+	demo/bundle.c \
+	demo/program.c \
+	demo/sim.c
 
 SRC_http :=
 
@@ -92,7 +97,8 @@ TESTS_formats :=
 
 TESTS_segment :=
 
-TESTS_analysis :=
+TESTS_analysis := \
+	tests/unit/analysis/test_intervals.c
 
 TESTS_export :=
 
@@ -164,6 +170,7 @@ MAY_collector := collector bundle base
 
 PKG_base := libisal zlib libzstd libxxhash libcrypto
 PKG_bundle := libarchive jansson
+PKG_demo := libarchive
 PKG_store := sqlite3
 PKG_http := libmicrohttpd
 PKG_service := jansson

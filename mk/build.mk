@@ -53,7 +53,7 @@ $$(B)/fleetscope-$(1): $$(call obj,$$(filter %/main.c,$$(SRC_$(1)))) $$(call lib
 	$$(Q)$$(CC) $$(LDFLAGS_ALL) -o $$@ $$^ $$(call ldlibs_of,$$(MAY_$(1)))
 endef
 PROGRAMS :=
-$(foreach p,server indexer collector,$(eval $(call program_rules,$(p))))
+$(foreach p,server indexer collector demo,$(eval $(call program_rules,$(p))))
 
 .PHONY: all programs libs
 all: libs programs ## build everything for MODE (debug asan release tsan clang)
