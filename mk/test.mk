@@ -31,7 +31,7 @@ REPLAY_ALL := $(foreach m,$(MODULES),$(FUZZBIN_$(m)))
 FUZZLIVE_ALL := $(foreach m,$(MODULES),$(FUZZLIVE_$(m)))
 pick = $(if $(T),$(shell printf '%s\n' $(1) | grep -E -e '$(T)'),$(1))
 
-.PHONY: test unit unit-bins replay node-tests node-bundles lint-tests asan tsan valgrind fuzz bench bench-bins
+.PHONY: test unit unit-run unit-bins replay replay-run node-tests node-bundles lint-tests asan tsan valgrind fuzz bench bench-bins
 test: ## install what is missing, then lint, build and run every test; T=pattern picks
 	@scripts/install-deps.sh
 	@MAKE='$(MAKE)' scripts/test-all.sh '$(T)'
@@ -39,9 +39,13 @@ test: ## install what is missing, then lint, build and run every test; T=pattern
 unit-bins: $(call pick,$(UNIT_ALL) $(REPLAY_ALL))
 
 unit: unit-bins ## C unit tests of MODE (T=pattern picks)
+	@$(MAKE) --no-print-directory unit-run
+unit-run: # what was built; a program that is missing counts as failed
 	@scripts/run-unit.sh $(call pick,$(UNIT_ALL))
 
 replay: $(call pick,$(REPLAY_ALL)) ## replay the fuzz corpora (T=pattern picks)
+	@$(MAKE) --no-print-directory replay-run
+replay-run:
 	@scripts/run-replay.sh $(call pick,$(REPLAY_ALL))
 
 node-bundles: web/node_modules/.stamp

@@ -40,8 +40,8 @@ build plain "$make" --no-print-directory -k MODE=debug -j"$jobs" all
 build "$mode" "$make" --no-print-directory -k MODE="$mode" -j"$jobs" all unit-bins T="$pattern"
 stage lint "$make" --no-print-directory MODE=debug lint-all T="$pattern"
 stage 'lint tests' scripts/run-lint-tests.sh "$pattern"
-stage 'unit tests' "$make" --no-print-directory -k MODE="$mode" -j"$jobs" unit T="$pattern"
-stage 'corpus replay' "$make" --no-print-directory -k MODE="$mode" -j"$jobs" replay T="$pattern"
+stage 'unit tests' "$make" --no-print-directory -k MODE="$mode" unit-run T="$pattern"
+stage 'corpus replay' "$make" --no-print-directory -k MODE="$mode" replay-run T="$pattern"
 if [ -f web/package.json ]; then
 	stage 'black-box tests' "$make" --no-print-directory MODE="$mode" node-tests T="$pattern"
 fi
