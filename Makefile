@@ -46,6 +46,8 @@ SRC_formats :=
 SRC_segment :=
 
 SRC_analysis := \
+	lib/analysis/run_sort.c \
+	lib/analysis/idmap.c \
 	lib/analysis/intervals.c
 
 SRC_export := \
@@ -85,7 +87,22 @@ SRC_collector :=
 
 # ---- unit tests: each file is one cmocka program (tests/unit/<module>/test_<file>.c) ----
 
-TESTS_base :=
+TESTS_base := \
+	tests/unit/base/test_err.c \
+	tests/unit/base/test_alloc.c \
+	tests/unit/base/test_assert.c \
+	tests/unit/base/test_buf.c \
+	tests/unit/base/test_arena.c \
+	tests/unit/base/test_strtab.c \
+	tests/unit/base/test_num.c \
+	tests/unit/base/test_bytes.c \
+	tests/unit/base/test_crc.c \
+	tests/unit/base/test_crypto.c \
+	tests/unit/base/test_utf8.c \
+	tests/unit/base/test_json_out.c \
+	tests/unit/base/test_fs.c \
+	tests/unit/base/test_clock.c \
+	tests/unit/base/test_log.c
 
 TESTS_facts :=
 
