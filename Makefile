@@ -159,7 +159,8 @@ FUZZ_api :=
 
 # ---- benchmarks: tests/bench/bench_<name>.c ----
 
-BENCH :=
+BENCH := \
+	tests/bench/bench_index.c
 
 # ---- what each module is linked with (itself and everything below it), and the libraries it calls ----
 
