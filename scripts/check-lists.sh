@@ -6,7 +6,7 @@ set -u
 tmp=$(mktemp -d)
 trap 'rm -rf "$tmp"' EXIT
 printf '%s\n' "$@" | sort >"$tmp/listed"
-git ls-files -co --exclude-standard -- 'lib/*.c' 'server/*.c' 'indexer/*.c' 'collector/*.c' 'tests/unit/*.c' \
+git ls-files -co --exclude-standard -- 'lib/*.c' 'server/*.c' 'indexer/*.c' 'collector/*.c' 'demo/*.c' 'tests/unit/*.c' \
 	'tests/fuzz/fuzz_*.c' 'tests/bench/bench_*.c' |
 	while read -r f; do [ -f "$f" ] && echo "$f"; done | sort >"$tmp/disk"
 stray=$(comm -13 "$tmp/listed" "$tmp/disk" | grep -vE '^tests/unit/[a-z]+/(support|fake|help)_')
