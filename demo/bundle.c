@@ -114,13 +114,13 @@ static enum fsc_status add_rank(struct archive *a, struct fsc_buf *manifest,
 static void simulate(struct sim_rank *ranks, const struct fsc_demo_opts *o)
 {
 	for (uint32_t i = 0; i < o->ranks; i++)
-		sim_init(&ranks[i], i, o->ranks, o->seed);
+		fsc_sim_init(&ranks[i], i, o->ranks, o->seed);
 	if (o->ranks > FSC_DEMO_SLOW_RANK) {
 		ranks[FSC_DEMO_SLOW_RANK].host_scale = 1.35;
 		ranks[FSC_DEMO_SLOW_RANK].gpu_scale = 1.07;
 	}
 	for (uint32_t i = 0; i < o->steps; i++)
-		program_step(ranks, o->ranks, o->layers, FSC_DEMO_FIRST_STEP + i);
+		fsc_program_step(ranks, o->ranks, o->layers, FSC_DEMO_FIRST_STEP + i);
 }
 
 static enum fsc_status pack(int fd, const struct sim_rank *ranks, const struct fsc_demo_opts *o,
@@ -171,7 +171,7 @@ enum fsc_status fsc_demo_bundle(int fd, const struct fsc_demo_opts *opts, struct
 	simulate(ranks, &o);
 	st = pack(fd, ranks, &o, err);
 	for (uint32_t i = 0; i < o.ranks; i++)
-		sim_fini(&ranks[i]);
+		fsc_sim_fini(&ranks[i]);
 	fsc_free(ranks);
 	return st;
 }

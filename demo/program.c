@@ -211,7 +211,7 @@ static const struct op block_ops[] = {
 	{ "aten::add", "aten::add_", K_ADD },
 };
 
-bool program_is_slow_step(uint32_t number)
+bool fsc_program_is_slow_step(uint32_t number)
 {
 	return number % 10 == 9;
 }
@@ -221,30 +221,30 @@ static void op_with_kernel(struct sim_rank *r, const char *outer, const char *in
 {
 	int64_t a = r->cpu, b;
 
-	sim_work(r, 3200);
+	fsc_sim_work(r, 3200);
 	b = r->cpu;
-	sim_work(r, 5200);
-	sim_launch(r, k);
-	sim_work(r, 1500);
-	sim_op(r, inner, b);
-	sim_work(r, 1100);
-	sim_op(r, outer, a);
+	fsc_sim_work(r, 5200);
+	fsc_sim_launch(r, k);
+	fsc_sim_work(r, 1500);
+	fsc_sim_op(r, inner, b);
+	fsc_sim_work(r, 1100);
+	fsc_sim_op(r, outer, a);
 }
 
 static void load_batch(struct sim_rank *r, uint32_t number)
 {
-	int64_t a = r->cpu, b, stall = program_is_slow_step(number) ? 38000000 : 1400000;
+	int64_t a = r->cpu, b, stall = fsc_program_is_slow_step(number) ? 38000000 : 1400000;
 
-	sim_work(r, 60000);
+	fsc_sim_work(r, 60000);
 	b = r->cpu;
-	sim_work(r, stall);
-	sim_python(r, "threading.py(323): wait", b);
-	sim_user(r, "enumerate(DataLoader)#_MultiProcessingDataLoaderIter.__next__", a);
+	fsc_sim_work(r, stall);
+	fsc_sim_python(r, "threading.py(323): wait", b);
+	fsc_sim_user(r, "enumerate(DataLoader)#_MultiProcessingDataLoaderIter.__next__", a);
 	a = r->cpu;
-	sim_work(r, 14000);
-	sim_copy_h2d(r, 8 * 1024 * 1024);
-	sim_op(r, "aten::copy_", a);
-	sim_op(r, "aten::to", a - 2000);
+	fsc_sim_work(r, 14000);
+	fsc_sim_copy_h2d(r, 8 * 1024 * 1024);
+	fsc_sim_op(r, "aten::copy_", a);
+	fsc_sim_op(r, "aten::to", a - 2000);
 }
 
 static void one_block_forward(struct sim_rank *r, uint32_t layer)
@@ -253,13 +253,13 @@ static void one_block_forward(struct sim_rank *r, uint32_t layer)
 	char name[64];
 	struct fsc_buf b = FSC_BUF_INIT(sizeof(name));
 
-	sim_work(r, 22000);
+	fsc_sim_work(r, 22000);
 	for (size_t i = 0; i < FSC_ARRAY_LEN(block_ops); i++)
 		op_with_kernel(r, block_ops[i].outer, block_ops[i].inner,
 			       &forward_kernels[block_ops[i].kernel]);
-	sim_memory(r, (int64_t)(212 * FSC_MIB));
+	fsc_sim_memory(r, (int64_t)(212 * FSC_MIB));
 	fsc_buf_addf(&b, "nn.Module: GPTBlock_%u", layer);
-	sim_python(r, b.data, a);
+	fsc_sim_python(r, b.data, a);
 	fsc_buf_fini(&b);
 }
 
@@ -272,8 +272,8 @@ static void forward(struct sim_rank *r, uint32_t layers)
 		one_block_forward(r, i);
 	op_with_kernel(r, "aten::linear", "aten::addmm", &forward_kernels[K_MLP_UP]);
 	op_with_kernel(r, "aten::cross_entropy_loss", "aten::log_softmax", &cross_entropy);
-	sim_user(r, "## forward ##", a);
-	sim_gpu_user(r, "## forward ##", gpu + 1000, r->stream_free[SIM_COMPUTE]);
+	fsc_sim_user(r, "## forward ##", a);
+	fsc_sim_gpu_user(r, "## forward ##", gpu + 1000, r->stream_free[SIM_COMPUTE]);
 }
 
 static void one_block_backward(struct sim_rank *r, uint32_t layer)
@@ -290,15 +290,15 @@ static void one_block_backward(struct sim_rank *r, uint32_t layer)
 		uint32_t f = i == 1 ? 1 : i == 3 ? 2 : i == 4 ? 3 : 0;
 		int64_t a = r->cpu;
 
-		sim_work(r, 5200);
+		fsc_sim_work(r, 5200);
 		op_with_kernel(r, functions[f], "aten::mm", first[f]);
 		if (!f)
 			op_with_kernel(r, functions[f], "aten::mm", &gemm_weights);
 		fsc_buf_clear(&b);
 		fsc_buf_addf(&b, "autograd::engine::evaluate_function: %s", functions[f]);
-		sim_op(r, b.data, a);
+		fsc_sim_op(r, b.data, a);
 	}
-	sim_memory(r, -(int64_t)(212 * FSC_MIB));
+	fsc_sim_memory(r, -(int64_t)(212 * FSC_MIB));
 	(void)layer;
 	fsc_buf_fini(&b);
 }
@@ -311,14 +311,14 @@ static void all_reduce(struct sim_rank *ranks, uint32_t n)
 	for (uint32_t i = 0; i < n; i++) {
 		int64_t a = ranks[i].cpu;
 
-		ready[i] = sim_collective_enqueue(&ranks[i], &bucket);
-		sim_user(&ranks[i], "nccl:all_reduce", a);
+		ready[i] = fsc_sim_collective_enqueue(&ranks[i], &bucket);
+		fsc_sim_user(&ranks[i], "nccl:all_reduce", a);
 		if (ready[i] > last)
 			last = ready[i];
 	}
-	end = last + sim_about(&ranks[0], bucket.transfer_ns, 0.06);
+	end = last + fsc_sim_about(&ranks[0], bucket.transfer_ns, 0.06);
 	for (uint32_t i = 0; i < n; i++)
-		sim_collective_run(&ranks[i], &bucket, ready[i], end);
+		fsc_sim_collective_run(&ranks[i], &bucket, ready[i], end);
 }
 
 static void backward(struct sim_rank *ranks, uint32_t n, uint32_t layers)
@@ -338,10 +338,10 @@ static void backward(struct sim_rank *ranks, uint32_t n, uint32_t layers)
 	}
 	for (uint32_t i = 0; i < n; i++) {
 		ranks[i].thread = SIM_MAIN;
-		sim_work(&ranks[i], 30000);
-		sim_user(&ranks[i], "## backward ##", start[i]);
-		sim_gpu_user(&ranks[i], "## backward ##", gpu[i] + 1000,
-			     ranks[i].stream_free[SIM_COMPUTE]);
+		fsc_sim_work(&ranks[i], 30000);
+		fsc_sim_user(&ranks[i], "## backward ##", start[i]);
+		fsc_sim_gpu_user(&ranks[i], "## backward ##", gpu[i] + 1000,
+				 ranks[i].stream_free[SIM_COMPUTE]);
 	}
 }
 
@@ -358,23 +358,23 @@ static void optimizer(struct sim_rank *r)
 		op_with_kernel(r, "aten::_fused_adamw_", "aten::_fused_adamw_", &adam);
 	for (int i = 0; i < 40; i++)
 		op_with_kernel(r, "aten::zero_", "aten::fill_", &small_fill);
-	sim_user(r, "Optimizer.step#AdamW.step", a);
-	sim_gpu_user(r, "Optimizer.step#AdamW.step", gpu + 1000, r->stream_free[SIM_COMPUTE]);
+	fsc_sim_user(r, "Optimizer.step#AdamW.step", a);
+	fsc_sim_gpu_user(r, "Optimizer.step#AdamW.step", gpu + 1000, r->stream_free[SIM_COMPUTE]);
 }
 
 static void read_loss(struct sim_rank *r)
 {
 	int64_t a = r->cpu, b;
 
-	sim_work(r, 4000);
+	fsc_sim_work(r, 4000);
 	b = r->cpu;
-	sim_sync(r, "cudaStreamSynchronize", SIM_COMPUTE);
-	sim_op(r, "aten::_local_scalar_dense", b);
-	sim_op(r, "aten::item", a);
-	sim_work(r, 900000); /* logging on the main thread */
+	fsc_sim_sync(r, "cudaStreamSynchronize", SIM_COMPUTE);
+	fsc_sim_op(r, "aten::_local_scalar_dense", b);
+	fsc_sim_op(r, "aten::item", a);
+	fsc_sim_work(r, 900000); /* logging on the main thread */
 }
 
-void program_step(struct sim_rank *ranks, uint32_t n, uint32_t layers, uint32_t number)
+void fsc_program_step(struct sim_rank *ranks, uint32_t n, uint32_t layers, uint32_t number)
 {
 	int64_t start[64];
 	char name[32];
@@ -390,7 +390,7 @@ void program_step(struct sim_rank *ranks, uint32_t n, uint32_t layers, uint32_t 
 	for (uint32_t i = 0; i < n; i++) {
 		optimizer(&ranks[i]);
 		read_loss(&ranks[i]);
-		sim_user(&ranks[i], b.data, start[i]);
+		fsc_sim_user(&ranks[i], b.data, start[i]);
 	}
 	fsc_buf_fini(&b);
 }

@@ -6,8 +6,8 @@
 #include "demo/sim.h"
 
 /* Runs one step (named ProfilerStep#number) on all ranks in lockstep. */
-void program_step(struct sim_rank *ranks, uint32_t n, uint32_t layers, uint32_t number);
+void fsc_program_step(struct sim_rank *ranks, uint32_t n, uint32_t layers, uint32_t number);
 /* Steps whose data loading stalls, so that a reader finds an outlier. */
-bool program_is_slow_step(uint32_t number);
+bool fsc_program_is_slow_step(uint32_t number);
 
 #endif

@@ -23,16 +23,16 @@ static uint64_t next_random(struct sim_rank *r)
 	return r->rng * 2685821657736338717ULL;
 }
 
-int64_t sim_about(struct sim_rank *r, int64_t mean, double spread)
+int64_t fsc_sim_about(struct sim_rank *r, int64_t mean, double spread)
 {
 	double unit = (double)(next_random(r) >> 11) / 9007199254740992.0;
 
 	return (int64_t)((double)mean * (1.0 + spread * (2.0 * unit - 1.0)));
 }
 
-void sim_work(struct sim_rank *r, int64_t ns)
+void fsc_sim_work(struct sim_rank *r, int64_t ns)
 {
-	r->cpu += (int64_t)((double)sim_about(r, ns, 0.25) * r->host_scale);
+	r->cpu += (int64_t)((double)fsc_sim_about(r, ns, 0.25) * r->host_scale);
 }
 
 /* ns as microseconds with three decimals. */
@@ -91,7 +91,7 @@ static void describe(struct sim_rank *r)
 	fsc_buf_fini(&b);
 }
 
-void sim_init(struct sim_rank *r, uint32_t rank, uint32_t world, uint64_t seed)
+void fsc_sim_init(struct sim_rank *r, uint32_t rank, uint32_t world, uint64_t seed)
 {
 	*r = (struct sim_rank){ .rank = rank, .world = world, .device = rank % 4 };
 	r->rng = seed * 0x9e3779b97f4a7c15ULL + rank + 1;
@@ -108,12 +108,12 @@ void sim_init(struct sim_rank *r, uint32_t rank, uint32_t world, uint64_t seed)
 	describe(r);
 }
 
-void sim_fini(struct sim_rank *r)
+void fsc_sim_fini(struct sim_rank *r)
 {
 	fsc_buf_fini(&r->json);
 }
 
-void sim_op(struct sim_rank *r, const char *name, int64_t start)
+void fsc_sim_op(struct sim_rank *r, const char *name, int64_t start)
 {
 	complete(r, "cpu_op", name, pid_of(r), tids[r->thread], start, r->cpu - start);
 	fsc_buf_addf(
@@ -123,19 +123,19 @@ void sim_op(struct sim_rank *r, const char *name, int64_t start)
 	r->external_id++;
 }
 
-void sim_python(struct sim_rank *r, const char *name, int64_t start)
+void fsc_sim_python(struct sim_rank *r, const char *name, int64_t start)
 {
 	complete(r, "python_function", name, pid_of(r), tids[r->thread], start, r->cpu - start);
 	fsc_buf_addf(&r->json, ", \"args\": {\"Python id\": %u}}", ++r->python_id);
 }
 
-void sim_user(struct sim_rank *r, const char *name, int64_t start)
+void fsc_sim_user(struct sim_rank *r, const char *name, int64_t start)
 {
 	complete(r, "user_annotation", name, pid_of(r), tids[r->thread], start, r->cpu - start);
 	fsc_buf_addf(&r->json, ", \"args\": {\"External id\": %u}}", r->external_id++);
 }
 
-void sim_gpu_user(struct sim_rank *r, const char *name, int64_t start, int64_t end)
+void fsc_sim_gpu_user(struct sim_rank *r, const char *name, int64_t start, int64_t end)
 {
 	complete(r, "gpu_user_annotation", name, (int)r->device, streams[SIM_COMPUTE], start,
 		 end - start);
@@ -164,7 +164,7 @@ static void arrow_end(struct sim_rank *r, enum sim_stream s, int64_t ts)
 /* When work enqueued now starts on the stream: launch latency, then its turn. */
 static int64_t stream_start(struct sim_rank *r, enum sim_stream s)
 {
-	int64_t ready = r->cpu + sim_about(r, 4200, 0.3);
+	int64_t ready = r->cpu + fsc_sim_about(r, 4200, 0.3);
 
 	return ready > r->stream_free[s] + 900 ? ready : r->stream_free[s] + 900;
 }
@@ -185,14 +185,14 @@ static void kernel_args(struct sim_rank *r, enum sim_stream s, const struct sim_
 		     k->grid[2], k->block[0], k->block[1], k->block[2], (double)k->occupancy);
 }
 
-void sim_launch(struct sim_rank *r, const struct sim_kernel *k)
+void fsc_sim_launch(struct sim_rank *r, const struct sim_kernel *k)
 {
 	int64_t call = r->cpu, start, dur;
 
-	sim_work(r, 4600);
+	fsc_sim_work(r, 4600);
 	runtime_call(r, "cudaLaunchKernel", call, r->cpu - call, true);
 	start = stream_start(r, SIM_COMPUTE);
-	dur = (int64_t)((double)sim_about(r, k->dur_ns, 0.03) * r->gpu_scale);
+	dur = (int64_t)((double)fsc_sim_about(r, k->dur_ns, 0.03) * r->gpu_scale);
 	complete(r, "kernel", k->name, (int)r->device, streams[SIM_COMPUTE], start, dur);
 	kernel_args(r, SIM_COMPUTE, k);
 	fsc_buf_adds(&r->json, "}}");
@@ -200,12 +200,12 @@ void sim_launch(struct sim_rank *r, const struct sim_kernel *k)
 	r->stream_free[SIM_COMPUTE] = start + dur;
 }
 
-void sim_copy_h2d(struct sim_rank *r, int64_t bytes)
+void fsc_sim_copy_h2d(struct sim_rank *r, int64_t bytes)
 {
 	int64_t call = r->cpu, start,
 		dur = bytes * 1000 / 12500; /* 12.5 GB/s: pageable host memory */
 
-	sim_work(r, 9000);
+	fsc_sim_work(r, 9000);
 	runtime_call(r, "cudaMemcpyAsync", call, r->cpu - call, true);
 	start = stream_start(r, SIM_COPY);
 	complete(r, "gpu_memcpy", "Memcpy HtoD (Pageable -> Device)", (int)r->device,
@@ -232,14 +232,14 @@ static void collective_args(struct sim_rank *r, const struct sim_collective *c)
 		c->name, (long long)c->nelems, (long long)c->nelems, r->world, r->rank, r->seq);
 }
 
-int64_t sim_collective_enqueue(struct sim_rank *r, const struct sim_collective *c)
+int64_t fsc_sim_collective_enqueue(struct sim_rank *r, const struct sim_collective *c)
 {
 	int64_t start = r->cpu, call, ready;
 
 	r->seq++;
-	sim_work(r, 6000);
+	fsc_sim_work(r, 6000);
 	call = r->cpu;
-	sim_work(r, 5200);
+	fsc_sim_work(r, 5200);
 	runtime_call(r, "cudaLaunchKernelExC", call, r->cpu - call, true);
 	complete(r, "cpu_op", "record_param_comms", pid_of(r), tids[r->thread], start,
 		 r->cpu - start);
@@ -250,8 +250,8 @@ int64_t sim_collective_enqueue(struct sim_rank *r, const struct sim_collective *
 	return ready > r->stream_free[SIM_COMPUTE] ? ready : r->stream_free[SIM_COMPUTE] + 1500;
 }
 
-void sim_collective_run(struct sim_rank *r, const struct sim_collective *c, int64_t start,
-			int64_t end)
+void fsc_sim_collective_run(struct sim_rank *r, const struct sim_collective *c, int64_t start,
+			    int64_t end)
 {
 	struct sim_kernel k = { c->kernel, { 16, 1, 1 }, { 512, 1, 1 }, 96, 82240, 13.0f, 0 };
 
@@ -263,17 +263,17 @@ void sim_collective_run(struct sim_rank *r, const struct sim_collective *c, int6
 	r->stream_free[SIM_NCCL] = end;
 }
 
-void sim_sync(struct sim_rank *r, const char *call, enum sim_stream s)
+void fsc_sim_sync(struct sim_rank *r, const char *call, enum sim_stream s)
 {
 	int64_t start = r->cpu;
 
-	sim_work(r, 3000);
+	fsc_sim_work(r, 3000);
 	if (r->cpu < r->stream_free[s] + 2500)
 		r->cpu = r->stream_free[s] + 2500;
 	runtime_call(r, call, start, r->cpu - start, false);
 }
 
-void sim_memory(struct sim_rank *r, int64_t delta_bytes)
+void fsc_sim_memory(struct sim_rank *r, int64_t delta_bytes)
 {
 	r->allocated += delta_bytes;
 	begin(r, "i", "cpu_instant_event", "[memory]", pid_of(r), tids[r->thread], r->cpu);

@@ -42,30 +42,30 @@ struct sim_collective {
 	int64_t transfer_ns;
 };
 
-void sim_init(struct sim_rank *r, uint32_t rank, uint32_t world, uint64_t seed);
-void sim_fini(struct sim_rank *r);
+void fsc_sim_init(struct sim_rank *r, uint32_t rank, uint32_t world, uint64_t seed);
+void fsc_sim_fini(struct sim_rank *r);
 
 /* A number around mean, within +-spread (0.1 = 10 %). */
-int64_t sim_about(struct sim_rank *r, int64_t mean, double spread);
+int64_t fsc_sim_about(struct sim_rank *r, int64_t mean, double spread);
 /* The host works for about ns. */
-void sim_work(struct sim_rank *r, int64_t ns);
+void fsc_sim_work(struct sim_rank *r, int64_t ns);
 
 /* Host slice [start, now] on the current thread; nested ones are written first, as Kineto does. */
-void sim_op(struct sim_rank *r, const char *name, int64_t start);
-void sim_python(struct sim_rank *r, const char *name, int64_t start);
-void sim_user(struct sim_rank *r, const char *name, int64_t start);
+void fsc_sim_op(struct sim_rank *r, const char *name, int64_t start);
+void fsc_sim_python(struct sim_rank *r, const char *name, int64_t start);
+void fsc_sim_user(struct sim_rank *r, const char *name, int64_t start);
 /* Annotation projected on the compute stream. */
-void sim_gpu_user(struct sim_rank *r, const char *name, int64_t start, int64_t end);
+void fsc_sim_gpu_user(struct sim_rank *r, const char *name, int64_t start, int64_t end);
 
-void sim_launch(struct sim_rank *r, const struct sim_kernel *k);
-void sim_copy_h2d(struct sim_rank *r, int64_t bytes);
+void fsc_sim_launch(struct sim_rank *r, const struct sim_kernel *k);
+void fsc_sim_copy_h2d(struct sim_rank *r, int64_t bytes);
 /* Host part of a collective; returns when its GPU part could start on this rank. */
-int64_t sim_collective_enqueue(struct sim_rank *r, const struct sim_collective *c);
+int64_t fsc_sim_collective_enqueue(struct sim_rank *r, const struct sim_collective *c);
 /* GPU part: runs from `start` (own readiness) to `end` (the same moment on every rank). */
-void sim_collective_run(struct sim_rank *r, const struct sim_collective *c, int64_t start,
-			int64_t end);
+void fsc_sim_collective_run(struct sim_rank *r, const struct sim_collective *c, int64_t start,
+			    int64_t end);
 /* The host blocks until the stream is empty, inside the runtime call `call`. */
-void sim_sync(struct sim_rank *r, const char *call, enum sim_stream s);
-void sim_memory(struct sim_rank *r, int64_t delta_bytes);
+void fsc_sim_sync(struct sim_rank *r, const char *call, enum sim_stream s);
+void fsc_sim_memory(struct sim_rank *r, int64_t delta_bytes);
 
 #endif

@@ -24,9 +24,9 @@ int64_t fsc_export_perfetto_base_ns(const struct fsc_seg *seg)
 
 static void preamble(struct pf *x, struct fsc_buf *out)
 {
-	pf_seq_start(&x->seq, out, abs_ts(x, 0), 0);
+	fsc_pf_seq_start(&x->seq, out, abs_ts(x, 0), 0);
 	for (uint32_t i = 0; i < x->info->n_processes; i++)
-		pf_describe_process(x, out, i);
+		fsc_pf_describe_process(x, out, i);
 	x->preamble_done = true;
 }
 
@@ -64,7 +64,7 @@ static enum fsc_status gpu_event(struct pf *x, struct fsc_buf *out, const struct
 
 	if (st)
 		return st;
-	pf_intern_stream(x);
+	fsc_pf_intern_stream(x);
 	pb_uint(b, 1, (uint64_t)s->id + 1);
 	pb_uint(b, 2, (uint64_t)s->dur);
 	pb_uint(b, 5, 1);
@@ -74,17 +74,18 @@ static enum fsc_status gpu_event(struct pf *x, struct fsc_buf *out, const struct
 	pb_uint(b, 14, copy ? STAGE_MEMCPY : set ? STAGE_MEMSET : STAGE_KERNEL);
 	if (!copy && !set)
 		pb_uint(b, 19,
-			pf_intern_seg(&x->seq, PF_COMPUTE_KERNELS, &x->seq.seen_kernel, s->name));
-	pb_uint(b, 20, pf_intern_seg(&x->seq, PF_EVENT_NAMES, &x->seq.seen_name, s->name));
+			fsc_pf_intern_seg(&x->seq, PF_COMPUTE_KERNELS, &x->seq.seen_kernel,
+					  s->name));
+	pb_uint(b, 20, fsc_pf_intern_seg(&x->seq, PF_EVENT_NAMES, &x->seq.seen_name, s->name));
 	m = pb_begin(b, 21);
 	if (!fsc_seg_launch(&launch, x->seg, s->id)) {
 		dim3(b, 1, launch.grid);
 		dim3(b, 2, launch.block);
 	}
 	if (n)
-		pf_launch_args(&x->seq, 3, json, n);
+		fsc_pf_launch_args(&x->seq, 3, json, n);
 	pb_end(b, m);
-	pf_seq_event(&x->seq, out, abs_ts(x, s->ts), PKT_GPU_RENDER_STAGE);
+	fsc_pf_seq_event(&x->seq, out, abs_ts(x, s->ts), PKT_GPU_RENDER_STAGE);
 	return FSC_OK;
 }
 
@@ -93,7 +94,7 @@ static void end_event(struct pf *x, struct fsc_buf *out, uint32_t lane, int64_t 
 	pb_uint(&x->seq.body, 9, TYPE_END);
 	if (lane)
 		pb_uint(&x->seq.body, 11, track_uuid(x->track, lane));
-	pf_seq_event(&x->seq, out, abs_ts(x, ts), PKT_TRACK_EVENT);
+	fsc_pf_seq_event(&x->seq, out, abs_ts(x, ts), PKT_TRACK_EVENT);
 }
 
 /* Closes, in time order over all lanes, every slice that ends at or before ts. */
@@ -136,7 +137,7 @@ static enum fsc_status place(uint32_t *lane, struct pf *x, struct fsc_buf *out, 
 		if (!fsc_vec_push(&x->lanes, fresh))
 			return fsc_err_set(err, FSC_ENOMEM, NULL, "export: no memory for lanes");
 		if (i)
-			pf_describe_track(x, out, (uint32_t)i);
+			fsc_pf_describe_track(x, out, (uint32_t)i);
 	}
 	if (!fsc_vec_push(&x->lanes.v[i].ends, end))
 		return fsc_err_set(err, FSC_ENOMEM, NULL, "export: no memory for lanes");
@@ -236,15 +237,15 @@ static enum fsc_status host_event(struct pf *x, struct fsc_buf *out, const struc
 		pb_uint(b, 11, track_uuid(x->track, lane));
 	if (s->cat)
 		pb_uint(b, 3,
-			pf_intern_seg(&x->seq, PF_EVENT_CATEGORIES, &x->seq.seen_cat, s->cat));
-	pb_uint(b, 10, pf_intern_seg(&x->seq, PF_EVENT_NAMES, &x->seq.seen_name, s->name));
+			fsc_pf_intern_seg(&x->seq, PF_EVENT_CATEGORIES, &x->seq.seen_cat, s->cat));
+	pb_uint(b, 10, fsc_pf_intern_seg(&x->seq, PF_EVENT_NAMES, &x->seq.seen_name, s->name));
 	flow_ids(x, s->id);
 	st = launched_ids(x, s, err);
 	if (st)
 		return st;
 	if (n)
-		pf_annotations(&x->seq, 4, json, n);
-	pf_seq_event(&x->seq, out, abs_ts(x, s->ts), PKT_TRACK_EVENT);
+		fsc_pf_annotations(&x->seq, 4, json, n);
+	fsc_pf_seq_event(&x->seq, out, abs_ts(x, s->ts), PKT_TRACK_EVENT);
 	return FSC_OK;
 }
 
@@ -260,7 +261,7 @@ static enum fsc_status counter_piece(struct pf *x, struct fsc_buf *out)
 			continue;
 		pb_uint(&x->seq.body, 9, TYPE_COUNTER);
 		pb_double(&x->seq.body, 44, c->value);
-		pf_seq_event(&x->seq, out, abs_ts(x, c->ts), PKT_TRACK_EVENT);
+		fsc_pf_seq_event(&x->seq, out, abs_ts(x, c->ts), PKT_TRACK_EVENT);
 	}
 	return x->counter < n ? FSC_OK : FSC_END;
 }
@@ -318,10 +319,10 @@ static enum fsc_status start_track(struct pf *x, struct fsc_buf *out, struct fsc
 	x->in_track = first_time(x, &first);
 	if (!x->in_track)
 		return FSC_END;
-	pf_seq_start(&x->seq, out, abs_ts(x, first),
-		     t->kind == FSC_TRACK_STREAM ? 0 : track_uuid(x->track, 0));
+	fsc_pf_seq_start(&x->seq, out, abs_ts(x, first),
+			 t->kind == FSC_TRACK_STREAM ? 0 : track_uuid(x->track, 0));
 	if (t->kind != FSC_TRACK_STREAM)
-		pf_describe_track(x, out, 0);
+		fsc_pf_describe_track(x, out, 0);
 	return FSC_OK;
 }
 
@@ -402,7 +403,7 @@ static void perfetto_close(struct fsc_export *e)
 	fsc_vec_fini(&x->ins);
 	fsc_vec_fini(&x->ids);
 	fsc_seg_args_cache_free(x->args);
-	pf_seq_fini(&x->seq);
+	fsc_pf_seq_fini(&x->seq);
 	fsc_seg_unref(x->seg);
 	fsc_free(x);
 }
@@ -420,7 +421,7 @@ static enum fsc_status perfetto_open(struct fsc_export **out, struct fsc_seg *se
 	x->t1 = all ? INT64_MAX : opts->t1;
 	x->base = fsc_export_perfetto_base_ns(seg);
 	x->args = fsc_seg_args_cache_new(seg, ARGS_BLOCKS_KEPT);
-	st = pf_seq_init(&x->seq, seg, err);
+	st = fsc_pf_seq_init(&x->seq, seg, err);
 	if (!st && !x->args)
 		st = fsc_err_set(err, FSC_ENOMEM, NULL, "export: no memory for args");
 	if (!st)

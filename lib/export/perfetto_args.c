@@ -41,8 +41,9 @@ static void annotation_string(struct pf_seq *q, const struct fsc_json_member *m)
 		pb_bytes(&q->body, ANN_RAW_JSON, m->value, m->value_len);
 		return;
 	}
-	iid = n <= INTERN_VALUE_MAX ? pf_intern_text(q, PF_ANNOTATION_STRINGS, &q->seen_text, s, n)
-				    : 0;
+	iid = n <= INTERN_VALUE_MAX
+		      ? fsc_pf_intern_text(q, PF_ANNOTATION_STRINGS, &q->seen_text, s, n)
+		      : 0;
 	if (iid)
 		pb_uint(&q->body, ANN_STRING_IID, iid);
 	else
@@ -66,7 +67,7 @@ static void annotation_value(struct pf_seq *q, const struct fsc_json_member *m)
 		pb_bytes(&q->body, ANN_RAW_JSON, m->value, m->value_len);
 }
 
-void pf_annotations(struct pf_seq *q, uint32_t field, const char *json, size_t n)
+void fsc_pf_annotations(struct pf_seq *q, uint32_t field, const char *json, size_t n)
 {
 	struct fsc_json_scan s = fsc_json_scan_of(json, n);
 	struct fsc_json_member m;
@@ -75,7 +76,7 @@ void pf_annotations(struct pf_seq *q, uint32_t field, const char *json, size_t n
 
 	while (fsc_json_scan_next(&s, &m)) {
 		msg = pb_begin(&q->body, field);
-		iid = pf_intern_text(q, PF_ANNOTATION_NAMES, &q->seen_key, m.key, m.key_len);
+		iid = fsc_pf_intern_text(q, PF_ANNOTATION_NAMES, &q->seen_key, m.key, m.key_len);
 		if (iid)
 			pb_uint(&q->body, ANN_NAME_IID, iid);
 		else
@@ -85,7 +86,7 @@ void pf_annotations(struct pf_seq *q, uint32_t field, const char *json, size_t n
 	}
 }
 
-void pf_launch_args(struct pf_seq *q, uint32_t field, const char *json, size_t n)
+void fsc_pf_launch_args(struct pf_seq *q, uint32_t field, const char *json, size_t n)
 {
 	struct fsc_json_scan s = fsc_json_scan_of(json, n);
 	struct fsc_json_member m;
@@ -96,7 +97,7 @@ void pf_launch_args(struct pf_seq *q, uint32_t field, const char *json, size_t n
 
 	while (fsc_json_scan_next(&s, &m)) {
 		msg = pb_begin(&q->body, field);
-		iid = pf_intern_text(q, PF_COMPUTE_ARG_NAMES, &q->seen_arg, m.key, m.key_len);
+		iid = fsc_pf_intern_text(q, PF_COMPUTE_ARG_NAMES, &q->seen_arg, m.key, m.key_len);
 		if (iid)
 			pb_uint(&q->body, ARG_NAME_IID, iid);
 		else

@@ -6,8 +6,8 @@
 #include "export/perfetto_seq.h"
 
 /* DebugAnnotation messages into the packet's body as field `field`. */
-void pf_annotations(struct pf_seq *q, uint32_t field, const char *json, size_t n);
+void fsc_pf_annotations(struct pf_seq *q, uint32_t field, const char *json, size_t n);
 /* GpuRenderStageEvent.ComputeArg messages as field `field` of the launch message in the body. */
-void pf_launch_args(struct pf_seq *q, uint32_t field, const char *json, size_t n);
+void fsc_pf_launch_args(struct pf_seq *q, uint32_t field, const char *json, size_t n);
 
 #endif

@@ -63,9 +63,9 @@ static inline uint64_t abs_ts(const struct pf *x, int64_t rel)
 }
 
 /* TrackDescriptor packets. */
-void pf_describe_process(struct pf *x, struct fsc_buf *out, uint32_t process);
-void pf_describe_track(struct pf *x, struct fsc_buf *out, uint32_t lane);
+void fsc_pf_describe_process(struct pf *x, struct fsc_buf *out, uint32_t process);
+void fsc_pf_describe_track(struct pf *x, struct fsc_buf *out, uint32_t lane);
 /* Context, queue and stages of the current stream, once per sequence, in front of its first event. */
-void pf_intern_stream(struct pf *x);
+void fsc_pf_intern_stream(struct pf *x);
 
 #endif

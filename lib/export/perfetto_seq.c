@@ -24,8 +24,8 @@ enum {
 
 #define PF_BODY_MAX (4 * FSC_MIB)
 
-fsc_nodiscard enum fsc_status pf_seq_init(struct pf_seq *q, const struct fsc_seg *seg,
-					  struct fsc_err *err)
+fsc_nodiscard enum fsc_status fsc_pf_seq_init(struct pf_seq *q, const struct fsc_seg *seg,
+					      struct fsc_err *err)
 {
 	*q = (struct pf_seq){ .seg = seg };
 	fsc_buf_init(&q->interned, PF_BODY_MAX);
@@ -35,7 +35,7 @@ fsc_nodiscard enum fsc_status pf_seq_init(struct pf_seq *q, const struct fsc_seg
 			: fsc_err_set(err, FSC_ENOMEM, NULL, "export: no memory for names");
 }
 
-void pf_seq_fini(struct pf_seq *q)
+void fsc_pf_seq_fini(struct pf_seq *q)
 {
 	fsc_strtab_free(q->texts);
 	fsc_vec_fini(&q->seen_cat);
@@ -59,8 +59,8 @@ static void clock_reading(struct fsc_buf *out, uint64_t clock, uint64_t ts, bool
 	pb_end(out, m);
 }
 
-void pf_seq_start(struct pf_seq *q, struct fsc_buf *out, uint64_t first_ts,
-		  uint64_t default_track_uuid)
+void fsc_pf_seq_start(struct pf_seq *q, struct fsc_buf *out, uint64_t first_ts,
+		      uint64_t default_track_uuid)
 {
 	size_t pkt, m, inner;
 
@@ -89,7 +89,7 @@ void pf_seq_start(struct pf_seq *q, struct fsc_buf *out, uint64_t first_ts,
 	pb_end(out, pkt);
 }
 
-void pf_seq_descriptor(struct pf_seq *q, struct fsc_buf *out, uint32_t field)
+void fsc_pf_seq_descriptor(struct pf_seq *q, struct fsc_buf *out, uint32_t field)
 {
 	size_t pkt = pb_begin(out, TRACE_PACKET);
 
@@ -101,7 +101,7 @@ void pf_seq_descriptor(struct pf_seq *q, struct fsc_buf *out, uint32_t field)
 	fsc_buf_clear(&q->body);
 }
 
-void pf_seq_event(struct pf_seq *q, struct fsc_buf *out, uint64_t ts, uint32_t field)
+void fsc_pf_seq_event(struct pf_seq *q, struct fsc_buf *out, uint64_t ts, uint32_t field)
 {
 	size_t pkt = pb_begin(out, TRACE_PACKET);
 
@@ -147,7 +147,7 @@ static void entry(struct pf_seq *q, enum pf_dict dict, uint64_t iid, const char 
 	pb_end(&q->interned, m);
 }
 
-uint64_t pf_intern_seg(struct pf_seq *q, enum pf_dict dict, pf_seen *seen, uint32_t string_id)
+uint64_t fsc_pf_intern_seg(struct pf_seq *q, enum pf_dict dict, pf_seen *seen, uint32_t string_id)
 {
 	uint64_t iid = (uint64_t)string_id + 1;
 
@@ -160,7 +160,8 @@ uint64_t pf_intern_seg(struct pf_seq *q, enum pf_dict dict, pf_seen *seen, uint3
 	return iid;
 }
 
-uint64_t pf_intern_text(struct pf_seq *q, enum pf_dict dict, pf_seen *seen, const char *s, size_t n)
+uint64_t fsc_pf_intern_text(struct pf_seq *q, enum pf_dict dict, pf_seen *seen, const char *s,
+			    size_t n)
 {
 	uint32_t id;
 

@@ -43,23 +43,23 @@ struct pf_seq {
 	struct fsc_buf body;	 /* the packet's event being written */
 };
 
-fsc_nodiscard enum fsc_status pf_seq_init(struct pf_seq *q, const struct fsc_seg *seg,
-					  struct fsc_err *err);
-void pf_seq_fini(struct pf_seq *q);
+fsc_nodiscard enum fsc_status fsc_pf_seq_init(struct pf_seq *q, const struct fsc_seg *seg,
+					      struct fsc_err *err);
+void fsc_pf_seq_fini(struct pf_seq *q);
 
 /* Starts the next sequence at absolute time first_ts: clock snapshot and packet defaults. */
-void pf_seq_start(struct pf_seq *q, struct fsc_buf *out, uint64_t first_ts,
-		  uint64_t default_track_uuid);
+void fsc_pf_seq_start(struct pf_seq *q, struct fsc_buf *out, uint64_t first_ts,
+		      uint64_t default_track_uuid);
 
 /* A packet without a time whose field `field` is body (a descriptor). Clears body. */
-void pf_seq_descriptor(struct pf_seq *q, struct fsc_buf *out, uint32_t field);
+void fsc_pf_seq_descriptor(struct pf_seq *q, struct fsc_buf *out, uint32_t field);
 /* A packet at ts (not before the last one) whose field `field` is body, preceded by what was interned. */
-void pf_seq_event(struct pf_seq *q, struct fsc_buf *out, uint64_t ts, uint32_t field);
+void fsc_pf_seq_event(struct pf_seq *q, struct fsc_buf *out, uint64_t ts, uint32_t field);
 
 /* Interning: returns the iid, and adds the entry to this packet when the sequence has not sent it. */
-uint64_t pf_intern_seg(struct pf_seq *q, enum pf_dict dict, pf_seen *seen, uint32_t string_id);
+uint64_t fsc_pf_intern_seg(struct pf_seq *q, enum pf_dict dict, pf_seen *seen, uint32_t string_id);
 /* 0 when the text could not be kept: write it inline then. */
-uint64_t pf_intern_text(struct pf_seq *q, enum pf_dict dict, pf_seen *seen, const char *s,
-			size_t n);
+uint64_t fsc_pf_intern_text(struct pf_seq *q, enum pf_dict dict, pf_seen *seen, const char *s,
+			    size_t n);
 
 #endif

@@ -11,7 +11,7 @@ static bool has_pid(const struct fsc_seg_process *p)
 	return !p->pid_text && p->pid >= 0 && p->pid <= INT32_MAX;
 }
 
-void pf_describe_process(struct pf *x, struct fsc_buf *out, uint32_t i)
+void fsc_pf_describe_process(struct pf *x, struct fsc_buf *out, uint32_t i)
 {
 	const struct fsc_seg_process *p = fsc_seg_process(x->seg, i);
 	struct fsc_buf *b = &x->seq.body;
@@ -29,7 +29,7 @@ void pf_describe_process(struct pf *x, struct fsc_buf *out, uint32_t i)
 	} else {
 		pb_str(b, 2, name);
 	}
-	pf_seq_descriptor(&x->seq, out, PKT_TRACK_DESCRIPTOR);
+	fsc_pf_seq_descriptor(&x->seq, out, PKT_TRACK_DESCRIPTOR);
 }
 
 /* Name of a track that is no thread: streams of annotations, async work. */
@@ -81,7 +81,7 @@ static void describe_counter(struct pf *x, struct fsc_buf *b, const struct fsc_s
 	pb_end(b, m);
 }
 
-void pf_describe_track(struct pf *x, struct fsc_buf *out, uint32_t lane)
+void fsc_pf_describe_track(struct pf *x, struct fsc_buf *out, uint32_t lane)
 {
 	const struct fsc_seg_track *t = fsc_seg_track(x->seg, x->track);
 	struct fsc_buf *b = &x->seq.body;
@@ -97,7 +97,7 @@ void pf_describe_track(struct pf *x, struct fsc_buf *out, uint32_t lane)
 		plain_name(x, b, t, lane);
 		pb_uint(b, 15, 2); /* SIBLING_MERGE_BEHAVIOR_NONE: equal names stay apart */
 	}
-	pf_seq_descriptor(&x->seq, out, PKT_TRACK_DESCRIPTOR);
+	fsc_pf_seq_descriptor(&x->seq, out, PKT_TRACK_DESCRIPTOR);
 }
 
 /* pid of the process that launched the first linked work of a stream, else of the stream's own process. */
@@ -132,7 +132,7 @@ static void specification(struct fsc_buf *b, uint64_t iid, const char *name, uin
 	pb_end(b, m);
 }
 
-void pf_intern_stream(struct pf *x)
+void fsc_pf_intern_stream(struct pf *x)
 {
 	const struct fsc_seg_track *t = fsc_seg_track(x->seg, x->track);
 	struct fsc_buf *b = &x->seq.interned;
