@@ -48,7 +48,15 @@ SRC_segment :=
 SRC_analysis := \
 	lib/analysis/run_sort.c \
 	lib/analysis/idmap.c \
-	lib/analysis/intervals.c
+	lib/analysis/intervals.c \
+	lib/analysis/scope.c \
+	lib/analysis/rows.c \
+	lib/analysis/breakdown.c \
+	lib/analysis/idle.c \
+	lib/analysis/kernels.c \
+	lib/analysis/steps.c \
+	lib/analysis/analysis.c \
+	lib/analysis/analysis_json.c
 
 SRC_export := \
 	lib/export/registry.c \
@@ -66,7 +74,20 @@ SRC_demo := \
 	demo/program.c \
 	demo/sim.c
 
-SRC_http :=
+SRC_http := \
+	server/http/conn.c \
+	server/http/exchange.c \
+	server/http/finish.c \
+	server/http/gates.c \
+	server/http/head.c \
+	server/http/listen.c \
+	server/http/pool.c \
+	server/http/range.c \
+	server/http/req.c \
+	server/http/resp.c \
+	server/http/router.c \
+	server/http/stats.c \
+	server/http/stream.c
 
 SRC_auth :=
 

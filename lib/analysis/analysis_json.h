@@ -13,7 +13,7 @@
  * "sync", "annotation", "overhead", "instant", "other" for the rest. Never NULL. */
 const char *fsc_analysis_kind_name(uint8_t kind);
 
-/* Members "unit", "steps_scope", "devices", "idle", "kernels", "steps", "losses". */
+/* Members "unit", "scope", "steps_total", "devices", "idle", "kernels", "steps", "losses". */
 void fsc_analysis_json(struct fsc_json *j, const struct fsc_analysis *a, const struct fsc_seg *s);
 
 /* One element of "kernels": {"name","kind","count","sum_ns","min_ns","max_ns","mean_ns","first":{…}}. */

@@ -1,0 +1,385 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Collects what the analyses need. Tracks are visited by (device, stream), so that the rows of a stream lie
+ * together; launches are resolved afterwards, against the calls sorted by correlation.
+ */
+#include "analysis/rows.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "analysis/idmap.h"
+#include "analysis/run_sort.h"
+#include "base/num.h"
+
+enum name_class {
+	NAME_PLAIN,
+	NAME_STEPLIKE /* has "ProfilerStep" in it */,
+	NAME_STEP /* ProfilerStep#N */
+};
+
+struct call {
+	int64_t correlation, ts;
+};
+
+struct collect {
+	struct fsc_rows *rows;
+	const struct fsc_seg *s;
+	const struct fsc_analysis_scope *scope;
+	struct fsc_err *err;
+	uint8_t *name_class; /* owned; by string id */
+	FSC_VEC(struct call) calls;
+	FSC_VEC(struct fsc_step_mark) marks;	 /* host rows called ProfilerStep#N */
+	FSC_VEC(struct fsc_step_mark) gpu_marks; /* the same among projected annotations */
+	struct fsc_idmap category_of, step_names;
+	FSC_VEC(uint8_t)
+	category_is_sync; /* cuda_sync rows have a correlation but launch nothing */
+	int64_t last_step_start;
+	struct fsc_spans windows; /* of the steps A-B */
+};
+
+static enum fsc_status no_memory(struct collect *c)
+{
+	return fsc_err_set(c->err, FSC_ENOMEM, NULL, "analysis: out of memory");
+}
+
+/* ---- names ---- */
+
+static enum fsc_status classify_names(struct collect *c)
+{
+	uint32_t n = fsc_seg_info(c->s)->n_strings;
+
+	c->name_class = fsc_alloc(n ? n : 1, 1);
+	if (!c->name_class)
+		return no_memory(c);
+	for (uint32_t id = 0; id < n; id++) {
+		size_t len = 0;
+		const char *name = fsc_seg_str(c->s, id, &len);
+
+		if (len < sizeof("ProfilerStep") - 1 || !strstr(name, "ProfilerStep"))
+			continue;
+		c->name_class[id] =
+			fsc_analysis_step_number(name, len) >= 0 ? NAME_STEP : NAME_STEPLIKE;
+	}
+	return FSC_OK;
+}
+
+/* ---- slices ---- */
+
+static bool count_category(struct collect *c, const struct fsc_seg_slice *sl, uint32_t *index)
+{
+	struct fsc_rows *r = c->rows;
+
+	if (!fsc_idmap_get(index, &c->category_of, sl->cat, (uint32_t)r->categories.n))
+		return false;
+	if (*index == r->categories.n) {
+		struct fsc_category_row row = { .name = sl->cat };
+		uint8_t is_sync = !strcmp(fsc_seg_str(c->s, sl->cat, NULL), "cuda_sync");
+
+		if (!fsc_vec_push(&r->categories, row) ||
+		    !fsc_vec_push(&c->category_is_sync, is_sync))
+			return false;
+	}
+	struct fsc_category_row *row = &r->categories.v[*index];
+	row->count++;
+	row->sum_ns = fsc_add_i64_sat(row->sum_ns, sl->dur);
+	return true;
+}
+
+static bool take_gpu(struct collect *c, const struct fsc_seg_slice *sl)
+{
+	struct fsc_gpu_row row = {
+		.ts = sl->ts,
+		.end = fsc_add_i64_sat(sl->ts, sl->dur),
+		.launch_ts = sl->correlation, /* until the launches are resolved */
+		.id = sl->id,
+		.name = sl->name,
+		.track = sl->track,
+		.kind = sl->kind,
+		.in_scope = true,
+	};
+
+	return fsc_vec_push(&c->rows->gpu, row);
+}
+
+static bool take_step(struct collect *c, const struct fsc_seg_slice *sl)
+{
+	size_t len = 0;
+	const char *name = fsc_seg_str(c->s, sl->name, &len);
+	uint32_t index = 0;
+
+	if (sl->ts > c->last_step_start)
+		c->last_step_start = sl->ts;
+	if (!fsc_idmap_get(&index, &c->step_names, sl->name, 0))
+		return false;
+	if (c->name_class[sl->name] != NAME_STEP)
+		return true;
+	struct fsc_step_mark mark = { .number = fsc_analysis_step_number(name, len),
+				      .ts = sl->ts,
+				      .end = fsc_add_i64_sat(sl->ts, sl->dur),
+				      .name = sl->name };
+	if (sl->kind == FSC_KIND_GPU_ANNOTATION)
+		return fsc_vec_push(&c->gpu_marks, mark);
+	return fsc_vec_push(&c->marks, mark);
+}
+
+static bool take_slice(struct collect *c, const struct fsc_seg_slice *sl)
+{
+	uint32_t category = 0;
+
+	if (sl->flags & FSC_SLICE_INSTANT)
+		return true;
+	if (!count_category(c, sl, &category))
+		return false;
+	if (fsc_kind_is_gpu_work(sl->kind))
+		return take_gpu(c, sl);
+	if (c->name_class[sl->name] != NAME_PLAIN)
+		return take_step(c, sl);
+	if (sl->correlation != FSC_NO_CORRELATION &&
+	    (sl->kind == FSC_KIND_RUNTIME || sl->kind == FSC_KIND_SYNC) &&
+	    !c->category_is_sync.v[category])
+		return fsc_vec_push(&c->calls, ((struct call){ sl->correlation, sl->ts }));
+	return true;
+}
+
+static enum fsc_status take_track(struct collect *c, uint32_t track)
+{
+	const struct fsc_seg_track *t = fsc_seg_track(c->s, track);
+	enum fsc_status st = FSC_OK;
+
+	for (uint32_t i = 0; st == FSC_OK && i < t->depths; i++) {
+		struct fsc_seg_iter it;
+		struct fsc_seg_slice sl;
+
+		st = fsc_seg_iter_init(&it, c->s, t->first_row + i, INT64_MIN, INT64_MAX, c->err);
+		if (st != FSC_OK)
+			return st;
+		while ((st = fsc_seg_iter_next(&it, &sl, c->err)) == FSC_OK)
+			if (!take_slice(c, &sl)) {
+				st = no_memory(c);
+				break;
+			}
+		fsc_seg_iter_fini(&it);
+		if (st == FSC_END)
+			st = FSC_OK;
+	}
+	return st;
+}
+
+/* ---- tracks ---- */
+
+struct track_key {
+	int32_t device, stream;
+	uint32_t track;
+};
+
+static int by_device_stream(const void *a, const void *b)
+{
+	const struct track_key *x = a, *y = b;
+
+	if (x->device != y->device)
+		return x->device < y->device ? -1 : 1;
+	if (x->stream != y->stream)
+		return x->stream < y->stream ? -1 : 1;
+	return x->track < y->track ? -1 : x->track > y->track;
+}
+
+static bool row_before(const void *a, const void *b)
+{
+	const struct fsc_gpu_row *x = a, *y = b;
+
+	return x->ts != y->ts ? x->ts < y->ts : x->id < y->id;
+}
+
+/* The GPU rows from `first` on belong to the key: a new stream, or more of the one before. */
+static bool close_stream(struct collect *c, const struct track_key *k, size_t first)
+{
+	struct fsc_rows *r = c->rows;
+	struct fsc_stream_rows *last = r->streams.n ? &r->streams.v[r->streams.n - 1] : NULL;
+	struct fsc_stream_rows fresh = { k->device, k->stream, first, 0 };
+
+	if (first == r->gpu.n)
+		return true;
+	if (!last || last->device != k->device || last->stream != k->stream) {
+		if (!fsc_vec_push(&r->streams, fresh))
+			return false;
+		last = &r->streams.v[r->streams.n - 1];
+	}
+	last->n = r->gpu.n - last->first;
+	return fsc_run_sort(r->gpu.v + last->first, last->n, sizeof(*r->gpu.v), row_before);
+}
+
+static enum fsc_status take_tracks(struct collect *c)
+{
+	uint32_t n = fsc_seg_info(c->s)->n_tracks;
+	struct track_key *keys = fsc_alloc(n, sizeof(*keys));
+	enum fsc_status st = FSC_OK;
+
+	if (!keys)
+		return no_memory(c);
+	for (uint32_t i = 0; i < n; i++) {
+		const struct fsc_seg_track *t = fsc_seg_track(c->s, i);
+
+		keys[i].device = t->device == FSC_NO_ORDINAL ? FSC_DEVICE_UNKNOWN : t->device;
+		keys[i].stream = t->stream == FSC_NO_ORDINAL ? FSC_STREAM_UNKNOWN : t->stream;
+		keys[i].track = i;
+	}
+	qsort(keys, n, sizeof(*keys), by_device_stream);
+	for (uint32_t i = 0; st == FSC_OK && i < n; i++) {
+		size_t first = c->rows->gpu.n;
+
+		if (fsc_seg_track(c->s, keys[i].track)->kind == FSC_TRACK_COUNTER)
+			continue;
+		st = take_track(c, keys[i].track);
+		if (st == FSC_OK && !close_stream(c, &keys[i], first))
+			st = no_memory(c);
+	}
+	fsc_free(keys);
+	return st;
+}
+
+/* ---- steps ---- */
+
+static bool mark_before(const void *a, const void *b)
+{
+	const struct fsc_step_mark *x = a, *y = b;
+
+	return x->ts != y->ts ? x->ts < y->ts : x->number < y->number;
+}
+
+/* Host marks count; a trace without any is served by those on its streams. Each number once: its first. */
+static enum fsc_status settle_steps(struct collect *c)
+{
+	bool host = c->marks.n > 0;
+	struct fsc_step_mark *v = host ? c->marks.v : c->gpu_marks.v;
+	size_t n = host ? c->marks.n : c->gpu_marks.n;
+	struct fsc_idmap seen = { 0 };
+	enum fsc_status st = FSC_OK;
+
+	if (!fsc_run_sort(v, n, sizeof(*v), mark_before))
+		return no_memory(c);
+	for (size_t i = 0; st == FSC_OK && i < n; i++) {
+		uint32_t index = 0;
+
+		if (!fsc_idmap_get(&index, &seen, (uint64_t)v[i].number, (uint32_t)i) ||
+		    (index == i && !fsc_vec_push(&c->rows->steps, v[i])))
+			st = no_memory(c);
+	}
+	fsc_idmap_fini(&seen);
+	return st;
+}
+
+static enum fsc_status check_range(struct collect *c)
+{
+	bool first = false, last = false;
+
+	for (size_t i = 0; i < c->rows->steps.n; i++) {
+		const struct fsc_step_mark *m = &c->rows->steps.v[i];
+
+		first |= m->number == c->scope->first;
+		last |= m->number == c->scope->last;
+		if (m->number >= c->scope->first && m->number <= c->scope->last &&
+		    !fsc_spans_add(&c->windows, m->ts, m->end))
+			return no_memory(c);
+	}
+	if (!first || !last)
+		return fsc_err_set(c->err, FSC_ENOTFOUND, "no_such_step", "trace has no step %lld",
+				   (long long)(first ? c->scope->last : c->scope->first));
+	return fsc_spans_normalise(&c->windows) ? FSC_OK : no_memory(c);
+}
+
+/* ---- launches ---- */
+
+static bool call_before(const void *a, const void *b)
+{
+	const struct call *x = a, *y = b;
+
+	return x->correlation != y->correlation ? x->correlation < y->correlation : x->ts < y->ts;
+}
+
+static bool call_in_scope(const struct collect *c, const struct call *call)
+{
+	if (c->scope->steps == FSC_STEPS_RANGE)
+		return fsc_spans_total_in(&c->windows, call->ts, fsc_add_i64_sat(call->ts, 1)) > 0;
+	return call->ts < c->last_step_start;
+}
+
+static size_t first_call(const struct collect *c, int64_t correlation)
+{
+	size_t lo = 0, hi = c->calls.n;
+
+	while (lo < hi) {
+		size_t mid = lo + (hi - lo) / 2;
+
+		if (c->calls.v[mid].correlation < correlation)
+			lo = mid + 1;
+		else
+			hi = mid;
+	}
+	return lo;
+}
+
+static enum fsc_status resolve_launches(struct collect *c)
+{
+	/* HTA filters only when there are two or more different names */
+	bool filter = c->scope->steps == FSC_STEPS_RANGE ||
+		      (c->scope->steps == FSC_STEPS_NO_LAST && c->step_names.n >= 2);
+	struct fsc_rows *r = c->rows;
+
+	if (!fsc_run_sort(c->calls.v, c->calls.n, sizeof(*c->calls.v), call_before))
+		return no_memory(c);
+	for (size_t i = 0; i < r->gpu.n; i++) {
+		struct fsc_gpu_row *row = &r->gpu.v[i];
+		int64_t correlation = row->launch_ts;
+		uint64_t n = 0;
+
+		row->launch_ts = FSC_NO_LAUNCH;
+		row->in_scope = !filter;
+		for (size_t k = correlation == FSC_NO_CORRELATION ? c->calls.n
+								  : first_call(c, correlation);
+		     k < c->calls.n && c->calls.v[k].correlation == correlation; k++, n++) {
+			row->launch_ts = c->calls.v[k].ts;
+			row->in_scope |= filter && call_in_scope(c, &c->calls.v[k]);
+		}
+		*(n == 1 ? &r->launch.pairs : n ? &r->launch.ambiguous : &r->launch.none) += 1;
+	}
+	return FSC_OK;
+}
+
+enum fsc_status fsc_rows_collect(struct fsc_rows *rows, const struct fsc_seg *s,
+				 const struct fsc_analysis_scope *scope, struct fsc_err *err)
+{
+	struct collect c = {
+		.rows = rows, .s = s, .scope = scope, .err = err, .last_step_start = INT64_MIN
+	};
+
+	memset(rows, 0, sizeof(*rows));
+	enum fsc_status st = classify_names(&c);
+	if (st == FSC_OK)
+		st = take_tracks(&c);
+	if (st == FSC_OK)
+		st = settle_steps(&c);
+	if (st == FSC_OK && scope->steps == FSC_STEPS_RANGE)
+		st = check_range(&c);
+	if (st == FSC_OK)
+		st = resolve_launches(&c);
+	fsc_free(c.name_class);
+	fsc_vec_fini(&c.calls);
+	fsc_vec_fini(&c.marks);
+	fsc_vec_fini(&c.gpu_marks);
+	fsc_vec_fini(&c.category_is_sync);
+	fsc_idmap_fini(&c.category_of);
+	fsc_idmap_fini(&c.step_names);
+	fsc_spans_fini(&c.windows);
+	if (st != FSC_OK)
+		fsc_rows_fini(rows);
+	return st;
+}
+
+void fsc_rows_fini(struct fsc_rows *rows)
+{
+	fsc_vec_fini(&rows->gpu);
+	fsc_vec_fini(&rows->streams);
+	fsc_vec_fini(&rows->steps);
+	fsc_vec_fini(&rows->categories);
+}

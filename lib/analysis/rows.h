@@ -1,0 +1,48 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * The one pass over a segment that all analyses share: GPU rows with their launch, step marks, categories.
+ * Internal to lib/analysis. Owner thread.
+ */
+#ifndef FSC_ANALYSIS_ROWS_H
+#define FSC_ANALYSIS_ROWS_H
+
+#include "analysis/analysis.h"
+#include "analysis/intervals.h"
+
+#define FSC_NO_LAUNCH INT64_MIN
+
+/* One slice of GPU work. */
+struct fsc_gpu_row {
+	int64_t ts, end;
+	int64_t launch_ts; /* start of its launch call, FSC_NO_LAUNCH when none is known */
+	uint32_t id, name, track;
+	uint8_t kind;
+	bool in_scope;
+};
+
+/* GPU rows [first, first + n) of one stream, in order of (ts, id). */
+struct fsc_stream_rows {
+	int32_t device, stream;
+	size_t first, n;
+};
+
+struct fsc_step_mark {
+	int64_t number, ts, end;
+	uint32_t name;
+};
+
+struct fsc_rows {
+	FSC_VEC(struct fsc_gpu_row) gpu;
+	FSC_VEC(struct fsc_stream_rows) streams; /* by device, stream; a pair once */
+	FSC_VEC(struct fsc_step_mark) steps;	 /* each number once, by start */
+	FSC_VEC(struct fsc_category_row) categories;
+	struct fsc_launch_census launch;
+};
+
+/* rows is initialised by the call; on failure it is empty. Same errors as fsc_analyse. */
+fsc_nodiscard enum fsc_status fsc_rows_collect(struct fsc_rows *rows, const struct fsc_seg *s,
+					       const struct fsc_analysis_scope *scope,
+					       struct fsc_err *err);
+void fsc_rows_fini(struct fsc_rows *rows);
+
+#endif
