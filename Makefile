@@ -104,7 +104,12 @@ SRC_server :=
 
 SRC_indexer :=
 
-SRC_collector :=
+SRC_collector := \
+	collector/main.c \
+	collector/cli/files.c \
+	collector/cli/progress.c \
+	collector/cli/push.c \
+	collector/cli/transport.c
 
 # ---- unit tests: each file is one cmocka program (tests/unit/<module>/test_<file>.c) ----
 
@@ -121,11 +126,16 @@ TESTS_base := \
 	tests/unit/base/test_crypto.c \
 	tests/unit/base/test_utf8.c \
 	tests/unit/base/test_json_out.c \
+	tests/unit/base/test_source.c \
+	tests/unit/base/test_source_gzip.c \
+	tests/unit/base/test_source_gzip_zlib.c \
+	tests/unit/base/test_source_zstd.c \
 	tests/unit/base/test_fs.c \
 	tests/unit/base/test_clock.c \
 	tests/unit/base/test_log.c
 
-TESTS_facts :=
+TESTS_facts := \
+	tests/unit/facts/test_fact_codec.c
 
 TESTS_model :=
 
@@ -166,7 +176,7 @@ TESTS_collector :=
 
 FUZZ_base :=
 
-FUZZ_facts :=
+FUZZ_facts := tests/fuzz/fuzz_facts.c
 
 FUZZ_bundle :=
 

@@ -1,0 +1,234 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Deadlines. */
+#include "http/conn.h"
+
+#include <pthread.h>
+#include <string.h>
+#include <sys/socket.h>
+
+#include "base/alloc.h"
+#include "base/assert.h"
+#include "base/clock.h"
+#include "base/log.h"
+
+#define SWEEP_MS 250
+#define SEC_NS INT64_C(1000000000)
+#define SEND_GRACE_NS \
+	(60 * SEC_NS) /* a whole response may take this and its length at the minimum rate */
+#define STREAM_WINDOW_NS (30 * SEC_NS) /* a blocked stream must move this far apart */
+
+struct fsc_conns {
+	const struct fsc_http_config *cfg; /* borrowed */
+	pthread_mutex_t mu;		   /* guards everything below */
+	pthread_cond_t wake;
+	pthread_t thread;
+	struct fsc_conn *head;
+	unsigned open;
+	uint64_t n_cut;
+	bool stop, draining, hard;
+};
+
+/* Says why before the socket is shut; nothing else writes to it in these states. */
+static void say_timeout(int fd)
+{
+	static const char msg[] =
+		"HTTP/1.1 408 Request Timeout\r\nContent-Length: 0\r\nConnection: close\r\n\r\n";
+
+	(void)!send(fd, msg, sizeof(msg) - 1, MSG_DONTWAIT | MSG_NOSIGNAL);
+}
+
+static bool body_too_slow(const struct fsc_http_config *cfg, const struct fsc_conn *c, int64_t age)
+{
+	int64_t grace = (int64_t)cfg->body_grace_s * SEC_NS;
+	uint64_t want = (uint64_t)(age / SEC_NS) * cfg->body_min_bytes_s;
+
+	return age > grace && atomic_load(&c->bytes) < want;
+}
+
+static bool stream_too_slow(const struct fsc_http_config *cfg, struct fsc_conn *c, int64_t now)
+{
+	bool full;
+	uint64_t pulled = fsc_stream_pulled(c->stream, &full);
+	uint64_t want = (uint64_t)(STREAM_WINDOW_NS / SEC_NS) * cfg->body_min_bytes_s;
+
+	if (!full || !c->mark_ns || pulled - c->mark_bytes >= want) {
+		c->mark_bytes = pulled;
+		c->mark_ns = now;
+		return false;
+	}
+	return now - c->mark_ns > STREAM_WINDOW_NS;
+}
+
+/* NULL when the connection may go on, else what it is cut for. */
+static const char *overdue(struct fsc_conns *cs, struct fsc_conn *c, int64_t now)
+{
+	const struct fsc_http_config *cfg = cs->cfg;
+	int64_t age = now - atomic_load(&c->since_ns);
+	int64_t head = (int64_t)cfg->header_timeout_s * SEC_NS;
+	uint64_t send_s;
+
+	switch ((enum fsc_conn_state)atomic_load(&c->state)) {
+	case FSC_CONN_IDLE:
+		if (cs->draining)
+			return "drain";
+		return age > head + (int64_t)cfg->idle_timeout_s * SEC_NS ? "idle" : NULL;
+	case FSC_CONN_HEAD:
+		return age > head ? "head" : NULL;
+	case FSC_CONN_BODY:
+		return body_too_slow(cfg, c, age) ? "body" : NULL;
+	case FSC_CONN_RUNNING:
+		return NULL;
+	case FSC_CONN_SENDING:
+		if (c->stream)
+			return stream_too_slow(cfg, c, now) ? "stream" : NULL;
+		send_s = atomic_load(&c->bytes) /
+			 (cfg->body_min_bytes_s ? cfg->body_min_bytes_s : 1);
+		return age > SEND_GRACE_NS + (int64_t)send_s * SEC_NS ? "send" : NULL;
+	}
+	return NULL;
+}
+
+/* Lock held. */
+static void sweep(struct fsc_conns *cs)
+{
+	int64_t now = fsc_clock_mono_ns();
+
+	for (struct fsc_conn *c = cs->head; c; c = c->next) {
+		const char *why = c->cut ? NULL : overdue(cs, c, now);
+		int st = atomic_load(&c->state);
+
+		if (cs->hard && c->stream)
+			fsc_stream_cancel(c->stream);
+		if (!why)
+			continue;
+		if (st == FSC_CONN_HEAD || st == FSC_CONN_BODY)
+			say_timeout(c->fd);
+		shutdown(c->fd, SHUT_RDWR);
+		if (c->stream)
+			fsc_stream_cancel(c->stream);
+		c->cut = true;
+		if (strcmp(why, "drain") != 0 && strcmp(why, "idle") != 0) {
+			cs->n_cut++;
+			fsc_log(FSC_LOG_INFO, "http", "msg=\"connection cut off\" why=%s", why);
+		}
+	}
+}
+
+static void *run(void *arg)
+{
+	struct fsc_conns *cs = arg;
+
+	pthread_setname_np(pthread_self(), "http-sweep");
+	pthread_mutex_lock(&cs->mu);
+	while (!cs->stop) {
+		struct timespec ts;
+
+		clock_gettime(CLOCK_MONOTONIC, &ts);
+		ts.tv_nsec += SWEEP_MS * 1000000L;
+		if (ts.tv_nsec >= SEC_NS) {
+			ts.tv_nsec -= SEC_NS;
+			ts.tv_sec++;
+		}
+		pthread_cond_timedwait(&cs->wake, &cs->mu, &ts);
+		sweep(cs);
+	}
+	pthread_mutex_unlock(&cs->mu);
+	return NULL;
+}
+
+struct fsc_conns *fsc_conns_new(const struct fsc_http_config *cfg)
+{
+	struct fsc_conns *cs = fsc_xalloc(1, sizeof(*cs));
+	pthread_condattr_t attr;
+
+	cs->cfg = cfg;
+	pthread_mutex_init(&cs->mu, NULL);
+	pthread_condattr_init(&attr);
+	pthread_condattr_setclock(&attr, CLOCK_MONOTONIC);
+	pthread_cond_init(&cs->wake, &attr);
+	pthread_condattr_destroy(&attr);
+	FSC_ASSERT(!pthread_create(&cs->thread, NULL, run, cs));
+	return cs;
+}
+
+void fsc_conns_free(struct fsc_conns *cs)
+{
+	if (!cs)
+		return;
+	pthread_mutex_lock(&cs->mu);
+	cs->stop = true;
+	pthread_cond_signal(&cs->wake);
+	pthread_mutex_unlock(&cs->mu);
+	pthread_join(cs->thread, NULL);
+	FSC_ASSERT(!cs->head);
+	pthread_cond_destroy(&cs->wake);
+	pthread_mutex_destroy(&cs->mu);
+	fsc_free(cs);
+}
+
+struct fsc_conn *fsc_conns_add(struct fsc_conns *cs, int fd)
+{
+	struct fsc_conn *c = fsc_xalloc(1, sizeof(*c));
+
+	c->fd = fd;
+	fsc_conn_enter(c, FSC_CONN_HEAD);
+	pthread_mutex_lock(&cs->mu);
+	c->next = cs->head;
+	if (c->next)
+		c->next->prev = c;
+	cs->head = c;
+	cs->open++;
+	pthread_mutex_unlock(&cs->mu);
+	return c;
+}
+
+void fsc_conns_remove(struct fsc_conns *cs, struct fsc_conn *c)
+{
+	pthread_mutex_lock(&cs->mu);
+	if (c->prev)
+		c->prev->next = c->next;
+	else
+		cs->head = c->next;
+	if (c->next)
+		c->next->prev = c->prev;
+	cs->open--;
+	pthread_mutex_unlock(&cs->mu);
+	fsc_stream_unref(c->stream);
+	fsc_free(c);
+}
+
+void fsc_conn_enter(struct fsc_conn *c, enum fsc_conn_state st)
+{
+	atomic_store(&c->since_ns, fsc_clock_mono_ns());
+	atomic_store(&c->bytes, 0);
+	atomic_store(&c->state, (int)st);
+}
+
+void fsc_conns_set_stream(struct fsc_conns *cs, struct fsc_conn *c, struct fsc_stream *s)
+{
+	struct fsc_stream *old;
+
+	pthread_mutex_lock(&cs->mu);
+	old = c->stream;
+	c->stream = s ? fsc_stream_ref(s) : NULL;
+	c->mark_ns = 0;
+	pthread_mutex_unlock(&cs->mu);
+	fsc_stream_unref(old);
+}
+
+void fsc_conns_drain(struct fsc_conns *cs, bool hard)
+{
+	pthread_mutex_lock(&cs->mu);
+	cs->draining = true;
+	cs->hard = hard;
+	pthread_cond_signal(&cs->wake);
+	pthread_mutex_unlock(&cs->mu);
+}
+
+void fsc_conns_count(struct fsc_conns *cs, unsigned *open, uint64_t *cut)
+{
+	pthread_mutex_lock(&cs->mu);
+	*open = cs->open;
+	*cut = cs->n_cut;
+	pthread_mutex_unlock(&cs->mu);
+}
