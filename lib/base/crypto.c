@@ -128,6 +128,23 @@ static bool unbase64_group(uint8_t out[3], const char *s, unsigned keep)
 	return (keep > 3 || out[2] == 0) && (keep > 2 || out[1] == 0);
 }
 
+void fsc_base64(char *dst, const uint8_t *p, size_t n)
+{
+	static const char digits[] =
+		"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
+
+	for (; n; p += n < 3 ? n : 3, n -= n < 3 ? n : 3) {
+		uint32_t v = (uint32_t)p[0] << 16 | (n > 1 ? (uint32_t)p[1] << 8 : 0) |
+			     (n > 2 ? p[2] : 0);
+
+		*dst++ = digits[v >> 18];
+		*dst++ = digits[v >> 12 & 63];
+		*dst++ = n > 1 ? digits[v >> 6 & 63] : '=';
+		*dst++ = n > 2 ? digits[v & 63] : '=';
+	}
+	*dst = '\0';
+}
+
 bool fsc_unbase64(uint8_t *dst, size_t dst_cap, size_t *out_n, const char *s, size_t n)
 {
 	*out_n = 0;

@@ -25,6 +25,8 @@ bool fsc_equal_const_time(const void *a, const void *b, size_t n);
 void fsc_hex(char *dst, const uint8_t *p, size_t n); /* 2n+1 bytes, lower case, NUL */
 /* Reads exactly 2 * n_bytes digits, stops false at the first other character; what follows is not looked at. */
 fsc_nodiscard bool fsc_unhex(uint8_t *dst, const char *s, size_t n_bytes);
+/* Standard base64 (RFC 4648) with padding: 4 * ceil(n / 3) + 1 bytes, NUL. */
+void fsc_base64(char *dst, const uint8_t *p, size_t n);
 /* Standard base64 with padding. dst_cap must hold 3/4 of n. *out_n bytes written. */
 fsc_nodiscard bool fsc_unbase64(uint8_t *dst, size_t dst_cap, size_t *out_n, const char *s,
 				size_t n);
