@@ -174,7 +174,9 @@ TESTS_collector :=
 
 # ---- fuzz targets: tests/fuzz/fuzz_<name>.c, one block per module ----
 
-FUZZ_base :=
+FUZZ_base := \
+	tests/fuzz/fuzz_source.c \
+	tests/fuzz/fuzz_num.c
 
 FUZZ_facts := tests/fuzz/fuzz_facts.c
 
