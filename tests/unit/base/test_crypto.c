@@ -113,9 +113,28 @@ static void base64_follows_rfc_4648(void **state)
 			fail_msg("'%s' is taken", bad[i]);
 }
 
+static void base64_matches_the_vectors_of_rfc_4648_and_reads_back(void **state)
+{
+	static const char *const want[] = { "",		"Zg==",	    "Zm8=",    "Zm9v",
+					    "Zm9vYg==", "Zm9vYmE=", "Zm9vYmFy" };
+	uint8_t back[8];
+	char text[16];
+	size_t n;
+
+	(void)state;
+	for (size_t i = 0; i < FSC_ARRAY_LEN(want); i++) {
+		fsc_base64(text, (const uint8_t *)"foobar", i);
+		assert_string_equal(text, want[i]);
+		assert_true(fsc_unbase64(back, sizeof(back), &n, text, strlen(text)));
+		assert_int_equal(n, i);
+		assert_memory_equal(back, "foobar", n);
+	}
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(base64_matches_the_vectors_of_rfc_4648_and_reads_back),
 		cmocka_unit_test(sha256_gives_the_published_digests),
 		cmocka_unit_test(random_bytes_differ),
 		cmocka_unit_test(comparison_sees_any_difference),
