@@ -77,7 +77,7 @@ FNR == 1 {
 	in_comment = 0
 	is_base = FILENAME ~ /^lib\/base\//
 	is_test = FILENAME ~ /^(tests|scripts)\//
-	is_front_end = FILENAME ~ /^(server|indexer|demo)\/(main|cli[a-z_]*|summary)\.c$/ || FILENAME ~ /^collector\/cli\//
+	is_front_end = FILENAME ~ /^(server|indexer|collector|demo)\/(main|cli[a-z_]*|summary)\.c$/ || FILENAME ~ /^collector\/cli\//
 }
 
 {
