@@ -102,7 +102,8 @@ SRC_ui :=
 # Programs: everything but main.c goes into the module archive, so that tests can link it.
 SRC_server :=
 
-SRC_indexer :=
+SRC_indexer := \
+	indexer/sandbox.c
 
 SRC_collector := \
 	collector/main.c \
@@ -132,7 +133,8 @@ TESTS_base := \
 	tests/unit/base/test_source_zstd.c \
 	tests/unit/base/test_fs.c \
 	tests/unit/base/test_clock.c \
-	tests/unit/base/test_log.c
+	tests/unit/base/test_log.c \
+	tests/unit/base/test_json_scan.c
 
 TESTS_facts := \
 	tests/unit/facts/test_fact_codec.c
@@ -148,7 +150,8 @@ TESTS_segment :=
 TESTS_analysis := \
 	tests/unit/analysis/test_intervals.c
 
-TESTS_export :=
+TESTS_export := \
+	tests/unit/export/test_pb.c
 
 TESTS_store :=
 
@@ -168,7 +171,8 @@ TESTS_ui :=
 
 TESTS_server :=
 
-TESTS_indexer :=
+TESTS_indexer := \
+	tests/unit/indexer/test_sandbox.c
 
 TESTS_collector :=
 
