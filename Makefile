@@ -176,6 +176,10 @@ TESTS_indexer := \
 
 TESTS_collector :=
 
+# Tests that run a program, or themselves, without sanitizers: built in the plain build too.
+TESTS_PLAIN := \
+	tests/unit/indexer/test_sandbox.c
+
 # ---- fuzz targets: tests/fuzz/fuzz_<name>.c, one block per module ----
 
 FUZZ_base := \

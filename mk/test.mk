@@ -31,12 +31,14 @@ REPLAY_ALL := $(foreach m,$(MODULES),$(FUZZBIN_$(m)))
 FUZZLIVE_ALL := $(foreach m,$(MODULES),$(FUZZLIVE_$(m)))
 pick = $(if $(T),$(shell printf '%s\n' $(1) | grep -E -e '$(T)'),$(1))
 
-.PHONY: test unit unit-run unit-bins replay replay-run node-tests node-bundles lint-tests asan tsan valgrind fuzz bench bench-bins
+.PHONY: test plain-bins unit unit-run unit-bins replay replay-run node-tests node-bundles lint-tests asan tsan valgrind fuzz bench bench-bins
 test: ## install what is missing, then lint, build and run every test; T=pattern picks
 	@scripts/install-deps.sh
 	@MAKE='$(MAKE)' scripts/test-all.sh '$(T)'
 
 unit-bins: $(call pick,$(UNIT_ALL) $(REPLAY_ALL))
+
+plain-bins: $(patsubst %.c,$(B)/%,$(TESTS_PLAIN))
 
 unit: unit-bins ## C unit tests of MODE (T=pattern picks)
 	@$(MAKE) --no-print-directory unit-run

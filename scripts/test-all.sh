@@ -36,7 +36,7 @@ build() {
 }
 
 echo '== build'
-build plain "$make" --no-print-directory -k MODE=debug -j"$jobs" all
+build plain "$make" --no-print-directory -k MODE=debug -j"$jobs" all plain-bins
 build "$mode" "$make" --no-print-directory -k MODE="$mode" -j"$jobs" all unit-bins T="$pattern"
 stage lint "$make" --no-print-directory MODE=debug lint-all T="$pattern"
 stage 'lint tests' scripts/run-lint-tests.sh "$pattern"
