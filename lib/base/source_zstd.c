@@ -4,6 +4,7 @@
 
 #include <inttypes.h>
 #include <stdbool.h>
+#include <string.h>
 
 #include <zstd.h>
 #include <zstd_errors.h>
@@ -20,7 +21,7 @@ struct zstd_source {
 	ZSTD_inBuffer in;
 	uint64_t out_total;
 	uint64_t n_frames;
-	bool in_frame; /* bytes of a frame were taken and its end was not seen */
+	bool in_frame; /* its magic was seen and its end was not */
 	struct fsc_source_sticky sticky;
 	uint8_t buf[FSC_SOURCE_IN_BYTES];
 };
@@ -30,67 +31,101 @@ static uint64_t in_total(const struct zstd_source *z)
 	return z->inner->consumed - (z->in.size - z->in.pos);
 }
 
+static enum fsc_status wrong_magic(struct zstd_source *z)
+{
+	if (z->n_frames)
+		return fsc_err_set(&z->sticky.err, FSC_EPARSE, "zstd_trailing",
+				   "zstd: other bytes after frame %" PRIu64
+				   ", at compressed byte %" PRIu64,
+				   z->n_frames, in_total(z));
+	return fsc_err_set(&z->sticky.err, FSC_EPARSE, "zstd_header", "zstd: no zstd frame");
+}
+
+static enum fsc_status truncated(struct zstd_source *z)
+{
+	return fsc_err_set(&z->sticky.err, FSC_ECORRUPT, "zstd_truncated",
+			   "zstd: input ends inside frame %" PRIu64 " at compressed byte %" PRIu64,
+			   z->n_frames + 1, in_total(z));
+}
+
 static enum fsc_status zstd_fault(struct zstd_source *z, size_t ret)
 {
 	struct fsc_err *err = &z->sticky.err;
-	uint64_t at = in_total(z);
 	switch (ZSTD_getErrorCode(ret)) {
 	case ZSTD_error_memory_allocation:
 		return fsc_err_set(err, FSC_ENOMEM, NULL, "zstd: no memory to decompress");
 	case ZSTD_error_frameParameter_windowTooLarge:
 		return fsc_err_set(err, FSC_ELIMIT, "zstd_window", "zstd: window exceeds %u MiB",
 				   1u << (FSC_MAX_ZSTD_WINDOW_LOG - 20));
-	case ZSTD_error_prefix_unknown:
-		if (z->n_frames)
-			return fsc_err_set(err, FSC_EPARSE, "zstd_trailing",
-					   "zstd: other bytes after frame %" PRIu64
-					   ", before compressed byte %" PRIu64,
-					   z->n_frames, at);
-		return fsc_err_set(err, FSC_EPARSE, "zstd_header", "zstd: no zstd frame");
 	default:
 		return fsc_err_set(err, FSC_ECORRUPT, "zstd_corrupt",
 				   "zstd: %s in frame %" PRIu64 ", near compressed byte %" PRIu64,
-				   ZSTD_getErrorName(ret), z->n_frames + 1, at);
+				   ZSTD_getErrorName(ret), z->n_frames + 1, in_total(z));
 	}
 }
 
-/* Takes more compressed bytes. FSC_END also when there are none, which is a fault inside a frame. */
+/* Appends compressed bytes behind those not taken yet. */
 static enum fsc_status refill(struct zstd_source *z)
 {
+	size_t left = z->in.size - z->in.pos;
+	memmove(z->buf, z->buf + z->in.pos, left);
+	z->in = (ZSTD_inBuffer){ .src = z->buf, .size = left, .pos = 0 };
 	size_t n;
-	enum fsc_status st =
-		fsc_source_read_some(z->inner, z->buf, sizeof(z->buf), &n, &z->sticky.err);
-	z->in = (ZSTD_inBuffer){ .src = z->buf, .size = n, .pos = 0 };
-	if (st == FSC_END && (z->in_frame || z->n_frames == 0))
-		st = fsc_err_set(&z->sticky.err, FSC_ECORRUPT, "zstd_truncated",
-				 "zstd: input ends inside frame %" PRIu64
-				 " at compressed byte %" PRIu64,
-				 z->n_frames + 1, in_total(z));
+	enum fsc_status st = fsc_source_read_some(z->inner, z->buf + left, sizeof(z->buf) - left,
+						  &n, &z->sticky.err);
+	z->in.size += n;
 	return st;
+}
+
+/*
+ * Looks at the magic before a frame, once its four bytes are there. libzstd would take the formats that
+ * were in use before zstd 0.8 too, through decoders that nobody tests any more.
+ */
+static enum fsc_status before_frame(struct zstd_source *z)
+{
+	enum fsc_status st = FSC_OK;
+	while (st == FSC_OK && z->in.size - z->in.pos < 4)
+		st = refill(z);
+	if (st != FSC_OK && st != FSC_END)
+		return st;
+	const uint8_t *p = z->buf + z->in.pos;
+	size_t n = z->in.size - z->in.pos;
+	if (n == 0)
+		return z->n_frames ? FSC_END : truncated(z);
+	static const uint8_t magic[4] = { 0x28, 0xb5, 0x2f, 0xfd };
+	static const uint8_t skippable[3] = { 0x2a, 0x4d, 0x18 };
+	if (n > 4)
+		n = 4;
+	if (memcmp(p, magic, n) != 0 &&
+	    ((p[0] & 0xf0) != 0x50 || memcmp(p + 1, skippable, n - 1) != 0))
+		return wrong_magic(z);
+	if (n < 4)
+		return truncated(z);
+	z->in_frame = true;
+	return FSC_OK;
 }
 
 /* Decodes until there is output, the end or a fault. */
 static enum fsc_status decode(struct zstd_source *z, void *buf, size_t cap, size_t *n)
 {
 	ZSTD_outBuffer out = { .dst = buf, .size = cap, .pos = 0 };
-	bool flushed = false;
+	bool starved = false;
 	while (out.pos == 0) {
-		/* An empty input is offered once: bytes may be waiting inside the decoder. */
-		if (z->in.pos == z->in.size && (flushed || !z->in_frame)) {
-			enum fsc_status st = refill(z);
-			if (st != FSC_OK)
-				return st;
-		}
-		size_t before = z->in.pos;
+		enum fsc_status st = FSC_OK;
+		if (!z->in_frame)
+			st = before_frame(z);
+		else if (starved)
+			st = refill(z);
+		if (st != FSC_OK)
+			return st == FSC_END && z->in_frame ? truncated(z) : st;
 		size_t ret = ZSTD_decompressStream(z->z, &out, &z->in);
 		if (ZSTD_isError(ret))
 			return zstd_fault(z, ret);
-		flushed = z->in.pos == before && out.pos == 0;
+		/* without input it was called once all the same: output may wait inside the decoder */
+		starved = z->in.pos == z->in.size;
 		if (ret == 0) {
 			z->in_frame = false;
 			z->n_frames++;
-		} else if (z->in.pos > before) {
-			z->in_frame = true;
 		}
 	}
 	*n = out.pos;

@@ -177,6 +177,21 @@ static void other_bytes_are_told_by_their_place(void **state)
 	fsc_buf_fini(&out);
 }
 
+static void formats_from_before_zstd_0_8_are_refused(void **state)
+{
+	(void)state;
+	struct fsc_buf out = FSC_BUF_INIT(SIZE_MAX);
+	for (unsigned version = 0x1e; version <= 0x27; version++) {
+		uint8_t z[] = { (uint8_t)version, 0xb5, 0x2f, 0xfd, 0x40, 0xfc, 0xfc, 0xff, 0x3d };
+		for (size_t step = 1; step < 20; step += 18) {
+			struct fsc_err e = FSC_ERR_INIT;
+			assert_int_equal(unzstd(&out, z, sizeof(z), step, 100, &e), FSC_EPARSE);
+			assert_string_equal(e.code, "zstd_header");
+		}
+	}
+	fsc_buf_fini(&out);
+}
+
 static void a_window_past_the_limit_is_refused(void **state)
 {
 	(void)state;
@@ -249,6 +264,7 @@ int main(void)
 		cmocka_unit_test(a_cut_at_every_byte_is_told_as_truncated),
 		cmocka_unit_test(no_flipped_bit_gives_other_content_in_silence),
 		cmocka_unit_test(other_bytes_are_told_by_their_place),
+		cmocka_unit_test(formats_from_before_zstd_0_8_are_refused),
 		cmocka_unit_test(a_window_past_the_limit_is_refused),
 		cmocka_unit_test(a_bomb_is_stopped_soon_after_the_grace),
 		cmocka_unit_test(a_fault_below_comes_through_behind_the_bytes_before_it),
