@@ -8,6 +8,7 @@ here=$(cd "$(dirname "$0")" && pwd)
 export CMOCKA_MESSAGE_OUTPUT=TAP
 export ASAN_OPTIONS="allow_user_segv_handler=0:handle_segv=2:detect_leaks=1:${ASAN_OPTIONS:-}"
 export UBSAN_OPTIONS="print_stacktrace=1:${UBSAN_OPTIONS:-}"
+export TSAN_OPTIONS="allocator_may_return_null=1:second_deadlock_stack=1:${TSAN_OPTIONS:-}"
 results=${FSC_RESULTS:-$(mktemp)}
 [ $# -gt 0 ] || { echo 'no unit test picked'; exit 0; }
 printf '%s\n' "$@" | xargs -P "${FSC_TEST_JOBS:-$(nproc)}" -I{} "$here/run-one.sh" {} "$results"
