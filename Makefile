@@ -37,11 +37,29 @@ SRC_facts := \
 	lib/facts/fact_codec.c \
 	lib/facts/indexer_client.c
 
-SRC_model :=
+SRC_model := \
+	lib/model/args.c \
+	lib/model/build.c \
+	lib/model/build_finish.c \
+	lib/model/build_flows.c \
+	lib/model/build_match.c \
+	lib/model/build_rows.c \
+	lib/model/build_time.c \
+	lib/model/build_tracks.c \
+	lib/model/classify.c \
+	lib/model/sort.c \
+	lib/model/trace.c
 
 SRC_bundle :=
 
-SRC_formats :=
+SRC_formats := \
+	lib/formats/chrome_emit.c \
+	lib/formats/chrome_event.c \
+	lib/formats/chrome_json.c \
+	lib/formats/chrome_meta.c \
+	lib/formats/json_scan_simd.c \
+	lib/formats/json_tok.c \
+	lib/formats/registry.c
 
 SRC_segment :=
 
@@ -137,7 +155,8 @@ TESTS_base := \
 	tests/unit/base/test_json_scan.c
 
 TESTS_facts := \
-	tests/unit/facts/test_fact_codec.c
+	tests/unit/facts/test_fact_codec.c \
+	tests/unit/facts/test_indexer_client.c
 
 TESTS_model :=
 
