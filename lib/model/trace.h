@@ -134,9 +134,10 @@ struct fsc_collective {
 };
 
 struct fsc_trace_meta {
-	uint32_t format;   /* string id: "kineto", "chrome_json" */
-	int64_t t_base_ns; /* absolute ns of relative 0; 0 = the file has no epoch */
-	bool has_epoch;
+	uint32_t format; /* string id: "kineto", "chrome_json" */
+	int64_t t_base_ns; /* absolute ns of relative 0. Without an epoch it is on the file's own clock, so
+				   that t_base_ns + t is always the time the file gives */
+	bool has_epoch;			   /* t_base_ns is Unix time */
 	int64_t t_min_ns, t_max_ns;	   /* relative; over slices with duration and instants */
 	int64_t rank, world_size;	   /* -1 unknown */
 	uint32_t job, host, capture, name; /* string ids, 0 unknown */

@@ -1,0 +1,759 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Gives scanned events to the builder: which track, which kind, which typed rows. */
+#include "formats/chrome_int.h"
+
+#include "base/alloc.h"
+#include "base/json_scan.h"
+#include "base/num.h"
+
+#define TRY(call)                             \
+	do {                                  \
+		enum fsc_status st_ = (call); \
+		if (st_ != FSC_OK)            \
+			return st_;           \
+	} while (0)
+
+/* ---- values ---- */
+
+bool fsc_chrome_i64(int64_t *out, const struct fsc_jt_val *v)
+{
+	if (v->type != FSC_JT_NUM && v->type != FSC_JT_STR)
+		return false;
+	/* Most are short plain digits. */
+	if (FSC_LIKELY(v->n - 1u < 18u)) {
+		int64_t x = 0;
+		uint32_t i = 0;
+		for (; i < v->n && (unsigned char)(v->s[i] - '0') < 10; i++)
+			x = x * 10 + (v->s[i] - '0');
+		if (FSC_LIKELY(i == v->n)) {
+			*out = x;
+			return true;
+		}
+	}
+	if (fsc_parse_i64(out, v->s, v->n))
+		return true;
+	double d;
+	if (!fsc_chrome_double(&d, v) || !(d > -9.2e18 && d < 9.2e18))
+		return false;
+	*out = (int64_t)d;
+	return true;
+}
+
+bool fsc_chrome_double(double *out, const struct fsc_jt_val *v)
+{
+	static const double pow10[] = { 1,   1e1, 1e2,	1e3,  1e4,  1e5,  1e6,	1e7,
+					1e8, 1e9, 1e10, 1e11, 1e12, 1e13, 1e14, 1e15 };
+	if (v->type != FSC_JT_NUM && v->type != FSC_JT_STR)
+		return false;
+	/* Up to 15 digits are exact: both the integer and the power of ten are doubles without error. */
+	int64_t x = 0;
+	uint32_t i = 0, frac = 0;
+	bool dot = false;
+	if (v->n - 1u < 16u) {
+		for (; i < v->n; i++) {
+			if ((unsigned char)(v->s[i] - '0') < 10) {
+				x = x * 10 + (v->s[i] - '0');
+				frac += dot;
+			} else if (v->s[i] == '.' && !dot && i > 0) {
+				dot = true;
+			} else {
+				break;
+			}
+		}
+		if (i == v->n && i - dot <= 15 && v->s[i - 1] != '.') {
+			*out = (double)x / pow10[frac];
+			return true;
+		}
+	}
+	const char *s = v->s;
+	size_t n = v->n;
+	if (v->type == FSC_JT_STR && n && *s == '+') {
+		s++;
+		n--;
+	}
+	return fsc_parse_double(out, s, n);
+}
+
+static int32_t arg_i32(const struct chrome *c, enum chrome_arg a, int32_t none)
+{
+	int64_t v;
+	if (!(c->have_arg >> a & 1) || !fsc_chrome_i64(&v, &c->a[a]) || v < INT32_MIN + 1 ||
+	    v > INT32_MAX)
+		return none;
+	return (int32_t)v;
+}
+
+static int64_t arg_i64(const struct chrome *c, enum chrome_arg a, int64_t none)
+{
+	int64_t v;
+	return c->have_arg >> a & 1 && fsc_chrome_i64(&v, &c->a[a]) ? v : none;
+}
+
+static float arg_float(const struct chrome *c, enum chrome_arg a)
+{
+	double v;
+	return c->have_arg >> a & 1 && fsc_chrome_double(&v, &c->a[a]) ? (float)v : -1.0f;
+}
+
+static enum fsc_status text_id(uint32_t *id, struct chrome *c, const struct fsc_jt_val *v)
+{
+	size_t n;
+	const char *s = fsc_jt_text(&c->t, v, &n);
+	return fsc_build_str(id, c->b, s, n);
+}
+
+/* Text of a value: strings without quotes, everything else as it is written. */
+static enum fsc_status arg_text(uint32_t *id, struct chrome *c, enum chrome_arg a)
+{
+	const struct fsc_jt_val *v = &c->a[a];
+	*id = 0;
+	if (!(c->have_arg >> a & 1) || v->type == FSC_JT_NULL)
+		return FSC_OK;
+	return v->type == FSC_JT_STR ? text_id(id, c, v) : fsc_build_str(id, c->b, v->s, v->n);
+}
+
+static bool has(const struct chrome *c, enum chrome_field f)
+{
+	return c->have >> f & 1;
+}
+
+static bool field_is(const struct chrome *c, enum chrome_field f, const char *s)
+{
+	size_t n = strlen(s);
+	return has(c, f) && c->f[f].type == FSC_JT_STR && c->f[f].n == n &&
+	       !memcmp(c->f[f].s, s, n);
+}
+
+/* ---- time ---- */
+
+/* Plain digits with up to three decimals are nearly all there is; the rest goes the exact long way. */
+static bool time_ns(struct chrome *c, int64_t *ns, const struct fsc_jt_val *v)
+{
+	if (v->type != FSC_JT_NUM && v->type != FSC_JT_STR)
+		return false;
+	const char *s = v->s, *end = s + v->n;
+	if (FSC_LIKELY(v->n - 1u < 17u)) {
+		int64_t x = 0;
+		while (s < end && (unsigned char)(*s - '0') < 10)
+			x = x * 10 + (*s++ - '0');
+		if (s == end && s > v->s) {
+			*ns = x <= INT64_MAX / 1000 ? x * 1000 : 0;
+			return x <= INT64_MAX / 1000;
+		}
+		if (*s == '.' && s > v->s && end - s >= 2 && end - s <= 4 &&
+		    x < INT64_MAX / 1000 - 1) {
+			static const int16_t scale[] = { 0, 100, 10, 1 };
+			int64_t f = 0;
+			ptrdiff_t digits = end - s - 1;
+			for (s++; s < end && (unsigned char)(*s - '0') < 10; s++)
+				f = f * 10 + (*s - '0');
+			if (s == end) {
+				*ns = x * 1000 + f * scale[digits];
+				return true;
+			}
+		}
+	}
+	bool inexact = false;
+	if (!fsc_parse_us_to_ns(ns, &inexact, v->s, v->n))
+		return false;
+	c->inexact += inexact;
+	return true;
+}
+
+/* Half of int64 keeps every later difference and sum inside. */
+static bool event_ts(struct chrome *c, int64_t *ts)
+{
+	if (!has(c, F_TS) || c->f[F_TS].type == FSC_JT_NULL) {
+		c->no_ts++;
+		return false;
+	}
+	if (!time_ns(c, ts, &c->f[F_TS]) || *ts > INT64_MAX / 2 || *ts < INT64_MIN / 2) {
+		c->bad_ts++;
+		return false;
+	}
+	return true;
+}
+
+/* ---- identity ---- */
+
+static enum fsc_status raw_id(struct fsc_build_id *id, struct chrome *c, const struct fsc_jt_val *v)
+{
+	*id = (struct fsc_build_id){ .is_text = false };
+	if (v->type == FSC_JT_NUM || v->type == FSC_JT_STR) {
+		if ((v->type == FSC_JT_NUM || v->n > 0) && fsc_chrome_i64(&id->num, v))
+			return FSC_OK;
+		id->is_text = true;
+		return text_id(&id->text, c, v);
+	}
+	return FSC_OK;
+}
+
+static bool is_id(const struct chrome *c, enum chrome_field f)
+{
+	return has(c, f) && (c->f[f].type == FSC_JT_NUM || c->f[f].type == FSC_JT_STR);
+}
+
+/* Missing tid: the pid. Missing pid: 0. */
+static enum fsc_status event_ident(uint32_t *ident, struct chrome *c)
+{
+	const struct fsc_jt_val none = { .type = FSC_JT_ABSENT };
+	const struct fsc_jt_val *pv = is_id(c, F_PID) ? &c->f[F_PID] : &none;
+	const struct fsc_jt_val *tv = is_id(c, F_TID) ? &c->f[F_TID] : pv;
+	int64_t p, t;
+	if (pv->type == FSC_JT_NUM && tv->type == FSC_JT_NUM && fsc_chrome_i64(&p, pv) &&
+	    fsc_chrome_i64(&t, tv)) {
+		uint64_t h = ((uint64_t)p * 31 + (uint64_t)t) * 0x9E3779B97F4A7C15ULL;
+		struct chrome_ident *e = &c->idents[h >> 56];
+		if (FSC_LIKELY(e->used && e->pid == p && e->tid == t)) {
+			*ident = e->ident;
+			return FSC_OK;
+		}
+		struct fsc_build_id pid = { .num = p }, tid = { .num = t };
+		TRY(fsc_build_ident(ident, c->b, pid, tid));
+		*e = (struct chrome_ident){ .pid = p, .tid = t, .ident = *ident, .used = true };
+		return FSC_OK;
+	}
+	struct fsc_build_id pid, tid;
+	TRY(raw_id(&pid, c, pv));
+	TRY(raw_id(&tid, c, tv));
+	return fsc_build_ident(ident, c->b, pid, tid);
+}
+
+/* ---- category, kind ---- */
+
+static enum fsc_status make_cat(struct chrome_cat *e, struct chrome *c, const struct fsc_jt_val *v)
+{
+	size_t n;
+	const char *s = fsc_jt_text(&c->t, v, &n);
+	e->class = (uint8_t)fsc_classify_cat(s, n);
+	if (e->class != FSC_CAT_UNKNOWN && n && memchr(s, '_', n))
+		c->kineto = true;
+	TRY(fsc_build_str(&e->name, c->b, s, n));
+	return fsc_build_cat(&e->cat, c->b, s, n);
+}
+
+/* Absent category: the empty string, class unknown. *e is valid until the next call. */
+static enum fsc_status event_cat(const struct chrome_cat **out, struct chrome *c,
+				 struct chrome_cat *tmp)
+{
+	static const struct fsc_jt_val none = { .s = "", .type = FSC_JT_STR };
+	const struct fsc_jt_val *v =
+		has(c, F_CAT) && c->f[F_CAT].type == FSC_JT_STR ? &c->f[F_CAT] : &none;
+	*out = tmp;
+	if (v->flags || v->n == 0 || v->n >= sizeof(tmp->text))
+		return make_cat(tmp, c, v);
+	uint32_t h = (v->n * 7u + (unsigned char)v->s[0] + 5u * (unsigned char)v->s[v->n - 1] +
+		      3u * (unsigned char)v->s[v->n / 2]) %
+		     CHROME_CATS;
+	struct chrome_cat *e = &c->cats[h];
+	*out = e;
+	if (FSC_LIKELY(e->n == v->n && !memcmp(e->text, v->s, v->n)))
+		return FSC_OK;
+	e->n = 0;
+	TRY(make_cat(e, c, v));
+	memcpy(e->text, v->s, v->n);
+	e->n = (uint8_t)v->n;
+	return FSC_OK;
+}
+
+static enum fsc_status event_name(uint32_t *id, struct chrome *c)
+{
+	*id = 0;
+	return has(c, F_NAME) && c->f[F_NAME].type == FSC_JT_STR ? text_id(id, c, &c->f[F_NAME])
+								 : FSC_OK;
+}
+
+static fsc_noinline enum fsc_status grow_kinds(struct chrome *c, uint32_t name)
+{
+	uint32_t n = name < 2048 ? 4096 : name * 2;
+	uint8_t *k = fsc_realloc(c->kinds, n, 1);
+	if (!k)
+		return FSC_ENOMEM;
+	memset(k + c->n_kinds, 0, n - c->n_kinds);
+	c->kinds = k;
+	c->n_kinds = n;
+	return FSC_OK;
+}
+
+/* Kind by class and name, remembered per name. */
+static enum fsc_status slice_kind(uint8_t *kind, struct chrome *c, uint8_t class, uint32_t name)
+{
+	if (FSC_UNLIKELY(name >= c->n_kinds))
+		TRY(grow_kinds(c, name));
+	uint8_t k = c->kinds[name];
+	if (FSC_UNLIKELY(!k || k >> 4 != class)) {
+		size_t n;
+		const char *s = fsc_strtab_get(fsc_build_trace(c->b)->strings, name, &n);
+		k = (uint8_t)(class << 4 | fsc_classify((enum fsc_cat_class) class, s, n));
+		c->kinds[name] = k;
+	}
+	*kind = k & 15;
+	return FSC_OK;
+}
+
+/* ---- slices ---- */
+
+static enum fsc_status event_args(uint32_t *record, struct chrome *c)
+{
+	*record = FSC_NO_ARGS;
+	c->args_too_big += c->args_full;
+	return c->args_n ? fsc_build_args(record, c->b, c->args, c->args_n) : FSC_OK;
+}
+
+static int64_t correlation(struct chrome *c)
+{
+	int64_t v;
+	if (!(c->have_arg >> A_CORRELATION & 1) || c->a[A_CORRELATION].type == FSC_JT_NULL)
+		return FSC_NO_CORRELATION;
+	if (fsc_chrome_i64(&v, &c->a[A_CORRELATION]))
+		return v;
+	c->bad_correlation++;
+	return FSC_NO_CORRELATION;
+}
+
+static enum fsc_status slice_track(uint32_t *track, struct chrome *c, uint8_t class, uint32_t ident)
+{
+	if (fsc_cat_is_gpu((enum fsc_cat_class) class)) {
+		int64_t pid;
+		/* Profilers use the device number as pid of its rows; older files have no device arg. */
+		int32_t device = arg_i32(c, A_DEVICE, FSC_NO_ORDINAL);
+		if (device == FSC_NO_ORDINAL && is_id(c, F_PID) &&
+		    fsc_chrome_i64(&pid, &c->f[F_PID]) && pid >= 0 && pid < 1024)
+			device = (int32_t)pid;
+		return fsc_build_stream(track, c->b, ident, device,
+					arg_i32(c, A_CONTEXT, FSC_NO_ORDINAL),
+					arg_i32(c, A_STREAM, FSC_NO_ORDINAL));
+	}
+	if (class == FSC_CAT_GPU_ANNOTATION)
+		return fsc_build_annotation(track, c->b, ident, 0);
+	if (class == FSC_CAT_SYNC)
+		return fsc_build_annotation(track, c->b, ident, 1);
+	return fsc_build_thread(track, c->b, ident);
+}
+
+/* Three numbers of an array value. */
+static void triple(int32_t out[3], const struct fsc_jt_val *v)
+{
+	const char *s = v->s, *end = v->s + v->n;
+	for (int i = 0; i < 3; i++) {
+		while (s < end && (unsigned char)(*s - '0') >= 10)
+			s++;
+		if (s >= end)
+			return;
+		int64_t x = 0;
+		for (; s < end && (unsigned char)(*s - '0') < 10; s++)
+			if (x < INT32_MAX)
+				x = x * 10 + (*s - '0');
+		out[i] = x > INT32_MAX ? INT32_MAX : (int32_t)x;
+	}
+}
+
+#define LAUNCH_ARGS                                                                  \
+	(1ULL << A_GRID | 1ULL << A_BLOCK | 1ULL << A_REGISTERS | 1ULL << A_SHARED | \
+	 1ULL << A_BLOCKS_PER_SM | 1ULL << A_WARPS_PER_SM | 1ULL << A_OCCUPANCY |    \
+	 1ULL << A_GRAPH_ID | 1ULL << A_GRAPH_NODE_ID | 1ULL << A_BYTES | 1ULL << A_BANDWIDTH)
+
+static enum fsc_status launch_row(struct chrome *c, uint32_t slice)
+{
+	if (!(c->have_arg & LAUNCH_ARGS))
+		return FSC_OK;
+	struct fsc_launch l = { .slice = slice,
+				.grid = { -1, -1, -1 },
+				.block = { -1, -1, -1 },
+				.registers = arg_i32(c, A_REGISTERS, -1),
+				.shared_bytes = arg_i32(c, A_SHARED, -1),
+				.queued_ns = arg_i64(c, A_QUEUED, 0),
+				.blocks_per_sm = arg_float(c, A_BLOCKS_PER_SM),
+				.warps_per_sm = arg_float(c, A_WARPS_PER_SM),
+				.occupancy_pct = arg_float(c, A_OCCUPANCY),
+				.graph_id = arg_i64(c, A_GRAPH_ID, -1),
+				.graph_node_id = arg_i64(c, A_GRAPH_NODE_ID, -1),
+				.bytes = arg_i64(c, A_BYTES, -1),
+				.bandwidth_gbs = arg_float(c, A_BANDWIDTH) };
+	if (c->have_arg >> A_GRID & 1)
+		triple(l.grid, &c->a[A_GRID]);
+	if (c->have_arg >> A_BLOCK & 1)
+		triple(l.block, &c->a[A_BLOCK]);
+	return fsc_build_launch(c->b, &l);
+}
+
+static enum fsc_status collective_row(struct chrome *c, uint32_t slice)
+{
+	struct fsc_collective k = { .slice = slice,
+				    .in_nelems = arg_i64(c, A_IN_NELEMS, -1),
+				    .out_nelems = arg_i64(c, A_OUT_NELEMS, -1),
+				    .group_size = arg_i32(c, A_GROUP_SIZE, -1),
+				    .rank = arg_i32(c, A_RANK, -1),
+				    .src_rank = arg_i32(c, A_SRC_RANK, -1),
+				    .dst_rank = arg_i32(c, A_DST_RANK, -1),
+				    .seq = arg_i64(c, A_SEQ, -1),
+				    .comms_id = arg_i64(c, A_COMMS_ID, -1) };
+	TRY(arg_text(&k.name, c, A_COLLECTIVE));
+	TRY(arg_text(&k.dtype, c, A_DTYPE));
+	TRY(arg_text(&k.pg_name, c, A_PG_NAME));
+	TRY(arg_text(&k.pg_desc, c, A_PG_DESC));
+	TRY(arg_text(&k.pg_ranks, c, A_PG_RANKS));
+	return fsc_build_collective(c->b, &k);
+}
+
+/* FNV-1a; ids that are text only have to be told apart within one file. */
+static uint64_t text_hash(const char *s, size_t n)
+{
+	uint64_t h = 0xCBF29CE484222325ULL;
+	for (size_t i = 0; i < n; i++)
+		h = (h ^ (unsigned char)s[i]) * 0x100000001B3ULL;
+	return h | 1ULL << 63;
+}
+
+/* Flow ids: numbers are themselves, text is hexadecimal when it can be, else hashed. */
+static bool flow_id(uint64_t *id, const struct fsc_jt_val *v)
+{
+	int64_t i;
+	if (v->type == FSC_JT_NUM && fsc_chrome_i64(&i, v)) {
+		*id = (uint64_t)i;
+		return true;
+	}
+	if (v->type != FSC_JT_STR)
+		return false;
+	if (!fsc_parse_hex_u64(id, v->s, v->n))
+		*id = text_hash(v->s, v->n);
+	return true;
+}
+
+static bool is_true(const struct chrome *c, enum chrome_field f)
+{
+	return has(c, f) && (c->f[f].type == FSC_JT_BOOL_TRUE || field_is(c, f, "true"));
+}
+
+/* Flows v2: bind_id with flow_in / flow_out on the slice itself. The category marks their key as v2. */
+static enum fsc_status bind_flow(struct chrome *c, uint32_t slice, int64_t ts)
+{
+	bool in = is_true(c, F_FLOW_IN), out = is_true(c, F_FLOW_OUT);
+	struct fsc_build_flow f = { .ts = ts, .slice = slice };
+	if (!in && !out)
+		return FSC_OK;
+	if (!flow_id(&f.id, &c->f[F_BIND_ID])) {
+		c->no_id++;
+		return FSC_OK;
+	}
+	f.phase = in && out ? FSC_FLOW_STEP : out ? FSC_FLOW_START : FSC_FLOW_END;
+	TRY(fsc_build_str(&f.cat, c->b, "bind_id", 7));
+	return fsc_build_flow(c->b, &f);
+}
+
+static enum fsc_status fill_slice(struct fsc_build_slice *s, const struct chrome_cat **cat,
+				  struct chrome *c, struct chrome_cat *tmp)
+{
+	TRY(event_cat(cat, c, tmp));
+	TRY(event_name(&s->name, c));
+	TRY(event_args(&s->args, c));
+	s->cat = (*cat)->cat;
+	s->correlation = correlation(c);
+	return slice_kind(&s->kind, c, (*cat)->class, s->name);
+}
+
+/* What hangs on a slice besides its columns. */
+static enum fsc_status slice_rows(struct chrome *c, uint32_t slice, const struct fsc_build_slice *s)
+{
+	if (fsc_kind_is_gpu_work(s->kind))
+		TRY(launch_row(c, slice));
+	if (FSC_UNLIKELY(c->have_arg >> A_COLLECTIVE & 1))
+		TRY(collective_row(c, slice));
+	return FSC_UNLIKELY(has(c, F_BIND_ID)) ? bind_flow(c, slice, s->ts) : FSC_OK;
+}
+
+static enum fsc_status complete(struct chrome *c)
+{
+	struct fsc_build_slice s = { .flags = 0 };
+	struct chrome_cat tmp;
+	const struct chrome_cat *cat;
+	uint32_t ident, slice;
+	if (!event_ts(c, &s.ts))
+		return FSC_OK;
+	if (!has(c, F_DUR) || c->f[F_DUR].type == FSC_JT_NULL) {
+		c->x_no_dur++;
+		return FSC_OK;
+	}
+	if (!time_ns(c, &s.dur, &c->f[F_DUR])) {
+		c->x_bad_dur++;
+		return FSC_OK;
+	}
+	TRY(fill_slice(&s, &cat, c, &tmp));
+	TRY(event_ident(&ident, c));
+	TRY(slice_track(&s.track, c, cat->class, ident));
+	TRY(fsc_build_slice(&slice, c->b, &s));
+	return slice_rows(c, slice, &s);
+}
+
+static enum fsc_status begin(struct chrome *c)
+{
+	struct fsc_build_slice s = { .flags = 0 };
+	struct chrome_cat tmp;
+	const struct chrome_cat *cat;
+	uint32_t ident, slice;
+	if (!event_ts(c, &s.ts))
+		return FSC_OK;
+	TRY(fill_slice(&s, &cat, c, &tmp));
+	TRY(event_ident(&ident, c));
+	TRY(slice_track(&s.track, c, cat->class, ident));
+	TRY(fsc_build_begin(&slice, c->b, &s));
+	return slice_rows(c, slice, &s);
+}
+
+static enum fsc_status end(struct chrome *c)
+{
+	struct chrome_cat tmp;
+	const struct chrome_cat *cat;
+	uint32_t ident, track, name, args;
+	int64_t ts;
+	if (!event_ts(c, &ts))
+		return FSC_OK;
+	TRY(event_cat(&cat, c, &tmp));
+	TRY(event_name(&name, c));
+	TRY(event_args(&args, c));
+	TRY(event_ident(&ident, c));
+	TRY(slice_track(&track, c, cat->class, ident));
+	return fsc_build_end(c->b, track, ts, name, has(c, F_CAT) ? cat->cat : FSC_BUILD_NO_CAT,
+			     args);
+}
+
+/* ---- memory instants are counters too ---- */
+
+static enum fsc_status memory_counter(struct chrome *c, uint32_t ident, int64_t ts,
+				      enum chrome_arg a, const char *what)
+{
+	char name[64];
+	struct fsc_buf b = FSC_BUF_INIT(sizeof(name));
+	uint32_t id, unit, track;
+	double v;
+	int32_t type = arg_i32(c, A_DEVICE_TYPE, -1), device = arg_i32(c, A_DEVICE_ID, -1);
+	if (!(c->have_arg >> a & 1) || !fsc_chrome_double(&v, &c->a[a]))
+		return FSC_OK;
+	if (type == 0)
+		fsc_buf_addf(&b, "CPU memory %s", what);
+	else if (type == 1)
+		fsc_buf_addf(&b, "GPU %d memory %s", device, what);
+	else
+		fsc_buf_addf(&b, "device type %d id %d memory %s", type, device, what);
+	enum fsc_status st = fsc_buf_status(&b);
+	if (st == FSC_OK)
+		st = fsc_build_str(&id, c->b, b.data, b.len);
+	fsc_buf_fini(&b);
+	TRY(st);
+	TRY(fsc_build_str(&unit, c->b, "bytes", 5));
+	TRY(fsc_build_counter_track(&track, c->b, fsc_build_ident_process(c->b, ident), id, unit,
+				    type == 0 || device < 0 ? FSC_NO_ORDINAL : device));
+	return fsc_build_counter(c->b, track, ts, v);
+}
+
+static enum fsc_status instant(struct chrome *c)
+{
+	struct fsc_build_slice s = { .flags = FSC_SLICE_INSTANT };
+	struct chrome_cat tmp;
+	const struct chrome_cat *cat;
+	uint32_t ident, slice;
+	if (!event_ts(c, &s.ts))
+		return FSC_OK;
+	TRY(fill_slice(&s, &cat, c, &tmp));
+	s.kind = FSC_KIND_INSTANT;
+	TRY(event_ident(&ident, c));
+	TRY(fsc_build_thread(&s.track, c->b, ident));
+	TRY(fsc_build_slice(&slice, c->b, &s));
+	if (!field_is(c, F_NAME, "[memory]"))
+		return FSC_OK;
+	TRY(memory_counter(c, ident, s.ts, A_TOTAL_ALLOCATED, "allocated"));
+	return memory_counter(c, ident, s.ts, A_TOTAL_RESERVED, "reserved");
+}
+
+/* ---- counters: one track per args key ---- */
+
+static enum fsc_status counter_value(struct chrome *c, uint32_t process, int64_t ts,
+				     const struct fsc_json_member *m)
+{
+	struct fsc_jt_val v = { .s = m->value, .n = (uint32_t)m->value_len };
+	uint32_t id, track;
+	double x;
+	if (m->type == FSC_JSON_STRING) {
+		v = (struct fsc_jt_val){ .s = m->value + 1, .n = v.n - 2, .type = FSC_JT_STR };
+	} else if (m->type == FSC_JSON_NUMBER) {
+		v.type = FSC_JT_NUM;
+	}
+	if (!fsc_chrome_double(&x, &v)) {
+		c->bad_counter++;
+		return FSC_OK;
+	}
+	size_t n = 0;
+	const char *s = has(c, F_NAME) && c->f[F_NAME].type == FSC_JT_STR
+				? fsc_jt_text(&c->t, &c->f[F_NAME], &n)
+				: "";
+	struct fsc_buf b = FSC_BUF_INIT(FSC_MAX_ARGS_BYTES * 3);
+	fsc_buf_add(&b, s, n);
+	if (is_id(c, F_ID)) {
+		fsc_buf_adds(&b, " id: ");
+		fsc_buf_add(&b, c->f[F_ID].s, c->f[F_ID].n);
+	}
+	fsc_buf_addc(&b, ' ');
+	fsc_buf_add(&b, m->key, m->key_len);
+	enum fsc_status st = fsc_buf_status(&b);
+	if (st == FSC_OK)
+		st = fsc_build_str(&id, c->b, b.data, b.len);
+	fsc_buf_fini(&b);
+	TRY(st);
+	TRY(fsc_build_counter_track(&track, c->b, process, id, 0, FSC_NO_ORDINAL));
+	return fsc_build_counter(c->b, track, ts, x);
+}
+
+static enum fsc_status counters(struct chrome *c)
+{
+	struct fsc_json_member m;
+	uint32_t ident;
+	int64_t ts;
+	if (!event_ts(c, &ts))
+		return FSC_OK;
+	TRY(event_ident(&ident, c));
+	uint32_t process = fsc_build_ident_process(c->b, ident);
+	c->args_too_big += c->args_full;
+	struct fsc_json_scan s = fsc_json_scan_of(c->args, c->args_n);
+	while (c->args_n && fsc_json_scan_next(&s, &m))
+		TRY(counter_value(c, process, ts, &m));
+	return FSC_OK;
+}
+
+/* ---- async and flow events ---- */
+
+/* Id of an async event: id, or id2 with its scope. *global: not bound to the process. */
+static bool async_id(struct chrome *c, uint64_t *id, bool *global)
+{
+	*global = false;
+	if (is_id(c, F_ID))
+		return flow_id(id, &c->f[F_ID]);
+	if (!has(c, F_ID2) || c->f[F_ID2].type != FSC_JT_OBJ)
+		return false;
+	const char *s = c->f[F_ID2].s;
+	size_t n = c->f[F_ID2].n;
+	*global = memmem(s, n, "\"global\"", 8) != NULL;
+	*id = text_hash(s, n);
+	return true;
+}
+
+static enum fsc_status async(struct chrome *c, char ph)
+{
+	struct fsc_build_slice s = { .flags = 0 };
+	struct chrome_cat tmp;
+	const struct chrome_cat *cat;
+	uint32_t ident, slice;
+	uint64_t id;
+	bool global;
+	if (!event_ts(c, &s.ts))
+		return FSC_OK;
+	if (!async_id(c, &id, &global)) {
+		c->no_id++;
+		return FSC_OK;
+	}
+	TRY(fill_slice(&s, &cat, c, &tmp));
+	TRY(event_ident(&ident, c));
+	TRY(fsc_build_async(&s.track, c->b,
+			    global ? FSC_NO_TRACK : fsc_build_ident_process(c->b, ident),
+			    has(c, F_CAT) ? s.cat : FSC_BUILD_NO_CAT, id, s.name));
+	if (ph == 'e')
+		return fsc_build_end(c->b, s.track, s.ts, s.name,
+				     has(c, F_CAT) ? s.cat : FSC_BUILD_NO_CAT, s.args);
+	if (ph == 'b') {
+		TRY(fsc_build_begin(&slice, c->b, &s));
+	} else {
+		s.flags = FSC_SLICE_INSTANT;
+		s.kind = FSC_KIND_INSTANT;
+		TRY(fsc_build_slice(&slice, c->b, &s));
+	}
+	return slice_rows(c, slice, &s);
+}
+
+static enum fsc_status flow(struct chrome *c, char ph)
+{
+	struct fsc_build_flow f = { .slice = FSC_NO_SLICE };
+	struct chrome_cat tmp;
+	const struct chrome_cat *cat;
+	if (!event_ts(c, &f.ts))
+		return FSC_OK;
+	if (!has(c, F_ID) || !flow_id(&f.id, &c->f[F_ID])) {
+		c->no_id++;
+		return FSC_OK;
+	}
+	TRY(event_cat(&cat, c, &tmp));
+	f.cat = cat->name;
+	TRY(event_name(&f.name, c));
+	TRY(event_ident(&f.ident, c));
+	f.phase = ph == 's'		   ? FSC_FLOW_START
+		  : ph == 't'		   ? FSC_FLOW_STEP
+		  : field_is(c, F_BP, "e") ? FSC_FLOW_END
+					   : FSC_FLOW_END_NEXT;
+	return fsc_build_flow(c->b, &f);
+}
+
+/* ---- metadata ---- */
+
+static enum fsc_status metadata(struct chrome *c)
+{
+	uint32_t ident, text;
+	TRY(event_ident(&ident, c));
+	uint32_t process = fsc_build_ident_process(c->b, ident);
+	if (field_is(c, F_NAME, "process_name")) {
+		TRY(arg_text(&text, c, A_NAME));
+		fsc_build_name_process(c->b, process, text);
+	} else if (field_is(c, F_NAME, "thread_name")) {
+		TRY(arg_text(&text, c, A_NAME));
+		fsc_build_name_ident(c->b, ident, text);
+	} else if (field_is(c, F_NAME, "process_labels")) {
+		TRY(arg_text(&text, c, A_LABELS));
+		fsc_build_label_process(c->b, process, text);
+	} else if (field_is(c, F_NAME, "process_sort_index")) {
+		fsc_build_sort_process(c->b, process, arg_i32(c, A_SORT_INDEX, 0));
+	} else if (field_is(c, F_NAME, "thread_sort_index")) {
+		fsc_build_sort_ident(c->b, ident, arg_i32(c, A_SORT_INDEX, 0));
+	} else {
+		c->metadata_unknown++;
+	}
+	return FSC_OK;
+}
+
+enum fsc_status fsc_chrome_emit(struct chrome *c)
+{
+	fsc_build_count_event(c->b);
+	if (!c->have) {
+		c->empty++;
+		return FSC_OK;
+	}
+	if (!has(c, F_PH) || c->f[F_PH].type != FSC_JT_STR || !c->f[F_PH].n) {
+		c->no_phase++;
+		return FSC_OK;
+	}
+	c->events++;
+	char ph = c->f[F_PH].s[0];
+	switch (ph) {
+	case 'X':
+		return complete(c);
+	case 's':
+	case 't':
+	case 'f':
+		return flow(c, ph);
+	case 'i':
+	case 'I':
+	case 'R':
+		return instant(c);
+	case 'M':
+		return metadata(c);
+	case 'B':
+		return begin(c);
+	case 'E':
+		return end(c);
+	case 'b':
+	case 'n':
+	case 'e':
+		return async(c, ph);
+	case 'C':
+		return counters(c);
+	default:
+		c->phases[(unsigned char)ph & 127]++;
+		return FSC_OK;
+	}
+}

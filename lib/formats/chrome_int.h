@@ -1,0 +1,144 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * State of the trace-event JSON reader, shared by chrome_*.c. chrome_json.c walks the file, chrome_event.c
+ * scans one event into fields, fsc_chrome_emit.c gives it to the builder.
+ */
+#ifndef FSC_FORMATS_CHROME_INT_H
+#define FSC_FORMATS_CHROME_INT_H
+
+#include "base/limits.h"
+#include "formats/json_tok.h"
+#include "formats/reader.h"
+#include "model/build.h"
+#include "model/classify.h"
+
+enum chrome_field {
+	F_PH,
+	F_CAT,
+	F_NAME,
+	F_PID,
+	F_TID,
+	F_TS,
+	F_DUR,
+	F_ID,
+	F_ID2,
+	F_BIND_ID,
+	F_BP,
+	F_SCOPE,
+	F_FLOW_IN,
+	F_FLOW_OUT,
+	F_ARGS,
+	F_COUNT
+};
+
+/* Args that become typed columns or tracks. */
+enum chrome_arg {
+	A_DEVICE,
+	A_CONTEXT,
+	A_STREAM,
+	A_CORRELATION,
+	A_GRID,
+	A_BLOCK,
+	A_QUEUED,
+	A_REGISTERS,
+	A_SHARED,
+	A_BLOCKS_PER_SM,
+	A_WARPS_PER_SM,
+	A_OCCUPANCY,
+	A_GRAPH_ID,
+	A_GRAPH_NODE_ID,
+	A_BYTES,
+	A_BANDWIDTH,
+	A_COLLECTIVE,
+	A_IN_NELEMS,
+	A_OUT_NELEMS,
+	A_GROUP_SIZE,
+	A_DTYPE,
+	A_PG_NAME,
+	A_PG_DESC,
+	A_PG_RANKS,
+	A_RANK,
+	A_SEQ,
+	A_COMMS_ID,
+	A_SRC_RANK,
+	A_DST_RANK,
+	A_DEVICE_TYPE,
+	A_DEVICE_ID,
+	A_TOTAL_ALLOCATED,
+	A_TOTAL_RESERVED,
+	A_NAME,
+	A_LABELS,
+	A_SORT_INDEX,
+	A_COUNT
+};
+
+#define CHROME_CATS 64u
+#define CHROME_IDENTS 256u
+#define CHROME_ARGS_CAP ((size_t)(FSC_MAX_ARGS_BYTES + 64))
+
+struct chrome_cat {
+	char text[40];
+	uint8_t n;     /* 0: free */
+	uint8_t class; /* enum fsc_cat_class */
+	uint16_t cat;
+	uint32_t name; /* string id */
+};
+
+struct chrome_ident {
+	int64_t pid, tid;
+	uint32_t ident;
+	bool used;
+};
+
+struct chrome {
+	struct fsc_jt t;
+	struct fsc_build *b; /* owned */
+	const struct fsc_reader_sink *sink;
+	struct fsc_err *err;
+
+	/* the event under way */
+	struct fsc_jt_val f[F_COUNT], a[A_COUNT];
+	uint32_t have;	   /* bits of enum chrome_field */
+	uint64_t have_arg; /* bits of enum chrome_arg */
+	char *args;	   /* owned; canonical args, CHROME_ARGS_CAP bytes */
+	size_t args_n;	   /* 0: none */
+	bool args_full;	   /* they did not fit */
+	struct chrome_scan_counts {
+		uint64_t duplicates, extra_keys, thread_times, args_not_object;
+	} n;
+
+	/* caches: numeric identity, category by text, kind by name */
+	struct chrome_ident idents[CHROME_IDENTS];
+	struct chrome_cat cats[CHROME_CATS];
+	uint8_t *kinds; /* owned; by string id: class << 4 | kind, 0 unknown */
+	uint32_t n_kinds;
+
+	/* losses counted here and named once at the end */
+	uint64_t phases[128]; /* of unknown ones */
+	uint64_t no_phase, no_ts, bad_ts, x_no_dur, x_bad_dur, inexact, args_too_big, bad_counter,
+		no_id, commas, empty, bad_correlation, metadata_unknown;
+	uint64_t events; /* with a phase */
+
+	/* the file */
+	struct fsc_buf meta; /* owned; canonical top-level values */
+	bool kineto, saw_events_key, saw_array;
+	uint64_t plain_items; /* array items that are no events */
+	struct fsc_buf keys;  /* owned; first top-level keys, for messages */
+	uint64_t bytes_reported;
+};
+
+/* One event object at p (its brace). Fills f, a, args. NULL with t.fail set. */
+const char *fsc_chrome_scan_event(struct chrome *c, const char *p);
+/* Gives the scanned event to the builder. */
+enum fsc_status fsc_chrome_emit(struct chrome *c);
+/* One top-level value of the file that is kept as metadata; canonical text. */
+enum fsc_status fsc_chrome_top_value(struct chrome *c, const char *key, size_t key_n,
+				     const char *json, size_t n);
+/* Names all counted losses in the trace. */
+void fsc_chrome_name_losses(struct chrome *c);
+
+/* Numbers of values; numeric strings count as numbers. */
+bool fsc_chrome_i64(int64_t *out, const struct fsc_jt_val *v);
+bool fsc_chrome_double(double *out, const struct fsc_jt_val *v);
+
+#endif

@@ -1,0 +1,149 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The finishing half of the builder: the order of its stages, and the small tables. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/alloc.h"
+#include "model/build_int.h"
+#include "model/sort.h"
+
+/* Gives the slack of the columns back, so that the writers that follow find the memory. */
+static void shrink_column(void *column, size_t n, size_t size)
+{
+	void **p = column;
+	void *g = fsc_realloc(*p, n ? n : 1, size);
+	if (g)
+		*p = g;
+}
+
+static void shrink_slices(struct fsc_slices *s)
+{
+	if (!s->cap)
+		return;
+	shrink_column(&s->ts, s->n, sizeof(*s->ts));
+	shrink_column(&s->dur, s->n, sizeof(*s->dur));
+	shrink_column(&s->correlation, s->n, sizeof(*s->correlation));
+	shrink_column(&s->track, s->n, sizeof(*s->track));
+	shrink_column(&s->name, s->n, sizeof(*s->name));
+	shrink_column(&s->args, s->n, sizeof(*s->args));
+	shrink_column(&s->cat, s->n, sizeof(*s->cat));
+	shrink_column(&s->depth, s->n, sizeof(*s->depth));
+	shrink_column(&s->kind, s->n, sizeof(*s->kind));
+	shrink_column(&s->flags, s->n, sizeof(*s->flags));
+	s->cap = s->n;
+}
+
+static bool counter_before(const void *ctx, uint32_t i, uint32_t k)
+{
+	const struct fsc_build_counter_ev *c = ctx;
+	return c[i].track != c[k].track ? c[i].track < c[k].track : c[i].ts < c[k].ts;
+}
+
+/* Counter samples by (track, ts) into the trace, and the ranges of their tracks. */
+static enum fsc_status finish_counters(struct fsc_build *b)
+{
+	size_t n = b->counters.n;
+	enum fsc_status st = FSC_ENOMEM;
+	uint32_t *perm = fsc_realloc(NULL, n + n / 2 + 2, sizeof(*perm));
+	if (!perm || !fsc_vec_reserve(&b->t->counters, n))
+		goto out;
+	for (size_t i = 0; i < n; i++)
+		perm[i] = (uint32_t)i;
+	fsc_sort_u32(perm, n, perm + n, counter_before, b->counters.v);
+	for (size_t i = 0; i < n; i++) {
+		const struct fsc_build_counter_ev *c = &b->counters.v[perm[i]];
+		if (c->track == FSC_NO_TRACK)
+			continue;
+		struct fsc_track *t = &b->t->tracks.v[c->track];
+		if (!t->n++)
+			t->first = (uint32_t)b->t->counters.n;
+		t->depths = 1;
+		b->t->counters.v[b->t->counters.n++] =
+			(struct fsc_counter_sample){ .ts = c->ts, .value = c->value };
+	}
+	st = FSC_OK;
+out:
+	fsc_free(perm);
+	fsc_vec_fini(&b->counters);
+	return st;
+}
+
+static int by_launch_slice(const void *x, const void *y)
+{
+	const struct fsc_launch *a = x, *c = y;
+	return a->slice < c->slice ? -1 : a->slice > c->slice;
+}
+
+static int by_collective_slice(const void *x, const void *y)
+{
+	const struct fsc_collective *a = x, *c = y;
+	return a->slice < c->slice ? -1 : a->slice > c->slice;
+}
+
+/* Typed rows follow their slices; those of dropped slices go with them. */
+static void finish_typed_rows(struct fsc_trace *t, const uint32_t *at)
+{
+	size_t n = 0;
+	for (size_t i = 0; i < t->launches.n; i++) {
+		uint32_t to = at[t->launches.v[i].slice];
+		if (to == FSC_NO_SLICE)
+			continue;
+		t->launches.v[n] = t->launches.v[i];
+		t->launches.v[n++].slice = to;
+	}
+	t->launches.n = n;
+	if (n)
+		qsort(t->launches.v, n, sizeof(*t->launches.v), by_launch_slice);
+	n = 0;
+	for (size_t i = 0; i < t->collectives.n; i++) {
+		uint32_t to = at[t->collectives.v[i].slice];
+		if (to == FSC_NO_SLICE)
+			continue;
+		t->collectives.v[n] = t->collectives.v[i];
+		t->collectives.v[n++].slice = to;
+	}
+	t->collectives.n = n;
+	if (n)
+		qsort(t->collectives.v, n, sizeof(*t->collectives.v), by_collective_slice);
+}
+
+static enum fsc_status run(struct fsc_build *b)
+{
+	uint32_t *at = NULL;
+	enum fsc_status st = fsc_build_match(b);
+	if (st == FSC_OK)
+		st = fsc_build_times(b);
+	if (st == FSC_OK)
+		st = fsc_build_order_tracks(b);
+	if (st == FSC_OK)
+		st = fsc_build_rows(&at, b);
+	if (st == FSC_OK)
+		st = fsc_build_pair_flows(b, at);
+	if (st == FSC_OK) {
+		finish_typed_rows(b->t, at);
+		st = finish_counters(b);
+	}
+	fsc_free(at);
+	if (st == FSC_OK)
+		st = fsc_args_finish(b->t->args);
+	if (st != FSC_OK)
+		return st;
+	shrink_slices(&b->t->slices);
+	for (uint32_t i = 0; i < b->t->slices.n; i++)
+		b->t->n_instants += b->t->slices.flags[i] & FSC_SLICE_INSTANT;
+	return FSC_OK;
+}
+
+enum fsc_status fsc_build_finish(struct fsc_trace **out, struct fsc_build *b, struct fsc_err *err)
+{
+	enum fsc_status st = run(b);
+	*out = NULL;
+	if (st == FSC_ELIMIT)
+		return fsc_err_set(err, st, "too_many_events",
+				   "trace has more processes or tracks than allowed");
+	if (st != FSC_OK)
+		return fsc_err_set(err, st, NULL, "no memory to order the trace");
+	*out = b->t;
+	b->t = NULL;
+	return FSC_OK;
+}

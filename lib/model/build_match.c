@@ -1,0 +1,85 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Begins and their ends. Matching is by time within a track, in file order at equal times; an end closes the
+ * innermost open begin whose name and category agree (what it leaves out agrees with everything). An end
+ * that closes one further out leaves those inside open for ends of their own: the slices then overlap partly
+ * and are kept so, counted as "misplaced_end". Ends with no begin are counted as "end_without_begin".
+ */
+#include "base/alloc.h"
+#include "model/build_int.h"
+#include "model/sort.h"
+
+struct stack {
+	FSC_VEC(uint32_t) open; /* indexes of halves */
+};
+
+static bool half_before(const void *ctx, uint32_t i, uint32_t k)
+{
+	const struct fsc_build_half *h = ctx;
+	if (h[i].track != h[k].track)
+		return h[i].track < h[k].track;
+	return h[i].ts < h[k].ts;
+}
+
+static bool agrees(const struct fsc_build_half *begin, const struct fsc_build_half *end)
+{
+	return (!end->name || end->name == begin->name) &&
+	       (end->cat == FSC_BUILD_NO_CAT || end->cat == begin->cat);
+}
+
+static void close_begin(struct fsc_build *b, struct stack *s, const struct fsc_build_half *end)
+{
+	struct fsc_slices *sl = &b->t->slices;
+	size_t k = s->open.n;
+	while (k > 0 && !agrees(&b->halves.v[s->open.v[k - 1]], end))
+		k--;
+	if (k == 0) {
+		fsc_build_loss(b, "end_without_begin", 1);
+		return;
+	}
+	const struct fsc_build_half *begin = &b->halves.v[s->open.v[k - 1]];
+	if (k != s->open.n)
+		fsc_build_loss(b, "misplaced_end", 1);
+	if (__builtin_sub_overflow(end->ts, begin->ts, &sl->dur[begin->slice]) ||
+	    sl->dur[begin->slice] < 0)
+		sl->dur[begin->slice] = 0;
+	if (end->args != FSC_NO_ARGS) {
+		if (sl->args[begin->slice] == FSC_NO_ARGS)
+			sl->args[begin->slice] = end->args;
+		else
+			fsc_build_loss(b, "end_args_not_merged", 1);
+	}
+	for (; k < s->open.n; k++)
+		s->open.v[k - 1] = s->open.v[k];
+	s->open.n--;
+}
+
+enum fsc_status fsc_build_match(struct fsc_build *b)
+{
+	size_t n = b->halves.n;
+	enum fsc_status st = FSC_ENOMEM;
+	struct stack s = { .open = { .n = 0 } };
+	uint32_t *perm = fsc_realloc(NULL, n + n / 2 + 2, sizeof(*perm));
+	if (!perm)
+		return st;
+	for (size_t i = 0; i < n; i++)
+		perm[i] = (uint32_t)i;
+	fsc_sort_u32(perm, n, perm + n, half_before, b->halves.v);
+	uint32_t track = FSC_NO_TRACK;
+	for (size_t i = 0; i < n; i++) {
+		const struct fsc_build_half *h = &b->halves.v[perm[i]];
+		if (h->track != track)
+			s.open.n = 0;
+		track = h->track;
+		if (h->slice == FSC_NO_SLICE)
+			close_begin(b, &s, h);
+		else if (!fsc_vec_push(&s.open, perm[i]))
+			goto out;
+	}
+	st = FSC_OK;
+out:
+	fsc_vec_fini(&s.open);
+	fsc_vec_fini(&b->halves);
+	fsc_free(perm);
+	return st;
+}
