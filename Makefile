@@ -61,7 +61,23 @@ SRC_formats := \
 	lib/formats/json_tok.c \
 	lib/formats/registry.c
 
-SRC_segment :=
+SRC_segment := \
+	lib/segment/ivals.c \
+	lib/segment/lod.c \
+	lib/segment/seg_args.c \
+	lib/segment/seg_block.c \
+	lib/segment/seg_check.c \
+	lib/segment/seg_iter.c \
+	lib/segment/seg_open.c \
+	lib/segment/seg_side.c \
+	lib/segment/seg_slices.c \
+	lib/segment/seg_verify.c \
+	lib/segment/seg_write.c \
+	lib/segment/write_cover.c \
+	lib/segment/write_index.c \
+	lib/segment/write_out.c \
+	lib/segment/write_slices.c \
+	lib/segment/write_tables.c
 
 SRC_analysis := \
 	lib/analysis/run_sort.c \
@@ -164,7 +180,10 @@ TESTS_bundle :=
 
 TESTS_formats :=
 
-TESTS_segment :=
+TESTS_segment := \
+	tests/unit/segment/test_seg_read.c
+# What the tests of a module share; linked into each of its unit tests.
+TESTHELP_segment := tests/unit/segment/help_gen_trace.c
 
 TESTS_analysis := \
 	tests/unit/analysis/test_intervals.c

@@ -33,8 +33,9 @@ struct fsc_seg_info {
 	int64_t rank, world_size; /* -1 unknown */
 	uint32_t n_slices;	  /* all slice records, instants included */
 	uint64_t n_instants;
+	uint64_t n_events; /* events read from the file, all phases */
 	uint32_t n_flows, n_counters, n_tracks, n_rows, n_processes, n_strings;
-	uint32_t n_launches, n_collectives;
+	uint32_t n_launches, n_collectives, n_args;
 	uint64_t file_bytes;
 	uint32_t format, job, host, capture, name, meta_json; /* string ids */
 	uint8_t blob_sha256[32]; /* of the bundle this came from; zero when unknown */
@@ -117,6 +118,18 @@ void fsc_seg_iter_fini(struct fsc_seg_iter *it);
 /* Canonical JSON object of an args record, appended to out. */
 fsc_nodiscard enum fsc_status fsc_seg_args(struct fsc_buf *out, const struct fsc_seg *s,
 					   uint32_t record, struct fsc_err *err);
+
+/* The same for many records: keeps the last block inflated, so that records asked in order cost one
+ * inflate a block. The text is borrowed until the next call. Owner thread; start zeroed, end with fini. */
+struct fsc_seg_args_cache {
+	uint8_t *raw; /* owned; internal, as are the others */
+	uint32_t block, next_record, next_at;
+};
+fsc_nodiscard enum fsc_status fsc_seg_args_get(const char **json, size_t *n,
+					       struct fsc_seg_args_cache *c,
+					       const struct fsc_seg *s, uint32_t record,
+					       struct fsc_err *err);
+void fsc_seg_args_cache_fini(struct fsc_seg_args_cache *c);
 
 /* Typed launch / collective fields of a slice; string ids are the segment's. FSC_ENOTFOUND when none. */
 fsc_nodiscard enum fsc_status fsc_seg_launch(struct fsc_launch *out, const struct fsc_seg *s,
