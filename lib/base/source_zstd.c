@@ -99,8 +99,6 @@ static enum fsc_status before_frame(struct zstd_source *z)
 	if (memcmp(p, magic, n) != 0 &&
 	    ((p[0] & 0xf0) != 0x50 || memcmp(p + 1, skippable, n - 1) != 0))
 		return wrong_magic(z);
-	if (n < 4)
-		return truncated(z);
 	z->in_frame = true;
 	return FSC_OK;
 }

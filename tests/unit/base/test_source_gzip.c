@@ -235,6 +235,27 @@ static void a_cut_at_every_byte_is_told_as_truncated(void **state)
 	fsc_buf_fini(&out);
 }
 
+static void what_can_be_decoded_before_a_cut_comes_out_whatever_the_pieces(void **state)
+{
+	(void)state;
+	struct fsc_buf gz = FSC_BUF_INIT(SIZE_MAX);
+	struct fsc_buf plain = FSC_BUF_INIT(SIZE_MAX);
+	struct fsc_buf out = FSC_BUF_INIT(SIZE_MAX);
+	sample(&plain, 100000);
+	gz_member(&gz, plain.data, plain.len, 6, 0);
+	for (size_t cut = 20; cut < gz.len; cut += 311) {
+		struct fsc_err e = FSC_ERR_INIT;
+		assert_int_equal(gunzip(&out, gz.data, cut, 1 << 20, 1 << 20, &e), FSC_ECORRUPT);
+		size_t want = out.len;
+		assert_int_equal(gunzip(&out, gz.data, cut, 1 << 20, 700, &e), FSC_ECORRUPT);
+		assert_int_equal(out.len, want);
+		assert_memory_equal(out.data, plain.data, want);
+	}
+	fsc_buf_fini(&gz);
+	fsc_buf_fini(&plain);
+	fsc_buf_fini(&out);
+}
+
 /*
  * Time, extra flags, system and the text flag are covered by no checksum and change nothing of the
  * content. Nor do the bits that fill up the byte before a stored block and at the end of the data. Any other
@@ -416,6 +437,7 @@ int main(void)
 		cmocka_unit_test(members_join),
 		cmocka_unit_test(zero_padding_is_tolerated_and_other_bytes_are_not),
 		cmocka_unit_test(a_cut_at_every_byte_is_told_as_truncated),
+		cmocka_unit_test(what_can_be_decoded_before_a_cut_comes_out_whatever_the_pieces),
 		cmocka_unit_test(no_flipped_bit_gives_other_content_in_silence),
 		cmocka_unit_test(a_wrong_length_is_told_apart_from_a_wrong_checksum),
 		cmocka_unit_test(a_bomb_is_stopped_soon_after_the_grace),

@@ -76,6 +76,32 @@ static void frames_of_any_size_are_read_in_pieces_of_any_size(void **state)
 	fsc_buf_fini(&out);
 }
 
+static void data_that_does_not_compress_is_read(void **state)
+{
+	(void)state;
+	struct fsc_buf plain = FSC_BUF_INIT(SIZE_MAX);
+	struct fsc_buf z = FSC_BUF_INIT(SIZE_MAX);
+	struct fsc_buf out = FSC_BUF_INIT(SIZE_MAX);
+	uint32_t x = 5;
+	for (int i = 0; i < 500000; i++) {
+		x = x * 1664525u + 1013904223u;
+		fsc_buf_u8(&plain, (uint8_t)(x >> 24));
+	}
+	for (int i = 0; i < 3; i++)
+		add_frame(&z, plain.data, plain.len, 3);
+	assert_true(z.len > 3 * plain.len);
+	for (size_t step = 1000; step < 10000000; step *= 10) {
+		struct fsc_err e = FSC_ERR_INIT;
+		assert_int_equal(unzstd(&out, z.data, z.len, step, 77777, &e), FSC_END);
+		assert_int_equal(out.len, 3 * plain.len);
+		for (size_t i = 0; i < 3; i++)
+			assert_memory_equal(out.data + i * plain.len, plain.data, plain.len);
+	}
+	fsc_buf_fini(&plain);
+	fsc_buf_fini(&z);
+	fsc_buf_fini(&out);
+}
+
 static void frames_join_and_skippable_frames_are_skipped(void **state)
 {
 	(void)state;
@@ -260,6 +286,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(frames_of_any_size_are_read_in_pieces_of_any_size),
+		cmocka_unit_test(data_that_does_not_compress_is_read),
 		cmocka_unit_test(frames_join_and_skippable_frames_are_skipped),
 		cmocka_unit_test(a_cut_at_every_byte_is_told_as_truncated),
 		cmocka_unit_test(no_flipped_bit_gives_other_content_in_silence),
