@@ -100,7 +100,26 @@ SRC_export := \
 	lib/export/perfetto_args.c \
 	lib/export/perfetto_seq.c
 
-SRC_store :=
+SRC_store := \
+	lib/store/store_open.c \
+	lib/store/rows.c \
+	lib/store/cursor.c \
+	lib/store/bundles.c \
+	lib/store/bundle_parts.c \
+	lib/store/publish.c \
+	lib/store/trace_rows.c \
+	lib/store/trace_list.c \
+	lib/store/kernels.c \
+	lib/store/queue.c \
+	lib/store/tokens.c \
+	lib/store/stats.c \
+	lib/store/blob.c \
+	lib/store/blob_dir.c \
+	lib/store/sqlite/queries.c \
+	lib/store/sqlite/db.c \
+	lib/store/sqlite/migrate.c \
+	lib/store/sqlite/writer.c \
+	lib/store/sqlite/store_sqlite.c
 
 SRC_demo := \
 	demo/main.c \

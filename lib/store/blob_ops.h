@@ -1,0 +1,51 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * The seam under store/blob.h: what an implementation provides (a folder now, S3 later). Digests, limits and
+ * admission are above it. Private to lib/store and its tests.
+ */
+#ifndef FSC_STORE_BLOB_OPS_H
+#define FSC_STORE_BLOB_OPS_H
+
+#include "store/blob.h"
+
+struct fsc_blob_sink; /* one object being written */
+
+struct fsc_blobs_ops {
+	const char *name;
+	void (*close)(struct fsc_blobs *b); /* frees b */
+	enum fsc_status (*sink_new)(struct fsc_blob_sink **out, struct fsc_blobs *b,
+				    struct fsc_err *err);
+	enum fsc_status (*sink_write)(struct fsc_blob_sink *s, const void *p, size_t n,
+				      struct fsc_err *err);
+	int (*sink_fd)(struct fsc_blob_sink *s); /* for segments: something to map and seek in */
+	enum fsc_status (*sink_finish)(struct fsc_blob_sink *s, struct fsc_err *err);
+	/* After finish: visible under the key, durably. sink_free is still called. */
+	enum fsc_status (*sink_commit)(struct fsc_blob_sink *s, const char *key,
+				       struct fsc_err *err);
+	void (*sink_free)(struct fsc_blob_sink *s); /* drops what was not committed */
+	enum fsc_status (*open)(struct fsc_blobs *b, const char *key, int *fd, uint64_t *size,
+				struct fsc_err *err);
+	enum fsc_status (*stat)(struct fsc_blobs *b, const char *key, uint64_t *size,
+				struct fsc_err *err);
+	enum fsc_status (*remove)(struct fsc_blobs *b, const char *key, struct fsc_err *err);
+	/* prefix: "blob", "seg/v1" or "tmp". name is the last part of the key. */
+	enum fsc_status (*list)(struct fsc_blobs *b, const char *prefix,
+				enum fsc_status (*each)(void *ctx, const char *name, uint64_t bytes,
+							int64_t modified_at_ns,
+							struct fsc_err *err),
+				void *ctx, struct fsc_err *err);
+	enum fsc_status (*scratch)(struct fsc_blobs *b, int *fd, struct fsc_err *err);
+	enum fsc_status (*free_bytes)(struct fsc_blobs *b, uint64_t *out, struct fsc_err *err);
+	enum fsc_status (*reserve)(struct fsc_blobs *b, uint64_t bytes, struct fsc_err *err);
+};
+
+/* First member of an implementation's own struct. */
+struct fsc_blobs {
+	const struct fsc_blobs_ops *ops;
+	uint64_t min_free_bytes, reserve_bytes;
+};
+
+fsc_nodiscard enum fsc_status fsc_blobs_open_dir(struct fsc_blobs **out, const char *path,
+						 struct fsc_err *err);
+
+#endif

@@ -1,0 +1,181 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* What hangs on a bundle: members that failed, losses, traces; and deleting all of it. */
+#include "store/queue.h"
+#include "store/store.h"
+#include "store/store_ops.h"
+
+struct rows_ok {
+	struct fsc_rows rows;
+	bool ok;
+};
+
+static enum fsc_status add_failure(void *ctx, const struct fsc_row *row, struct fsc_err *err)
+{
+	struct rows_ok *r = ctx;
+	struct fsc_failure *f = fsc_rows_add(&r->rows);
+
+	if (!f)
+		return fsc_store_nomem(err);
+	f->file = fsc_row_text0(row, 0, r->rows.a, &r->ok);
+	f->outcome = fsc_row_text0(row, 1, r->rows.a, &r->ok);
+	f->code = fsc_row_text0(row, 2, r->rows.a, &r->ok);
+	f->message = fsc_row_text0(row, 3, r->rows.a, &r->ok);
+	f->offset = fsc_row_int(row, 4, -1);
+	return r->ok ? FSC_OK : fsc_store_nomem(err);
+}
+
+enum fsc_status fsc_store_bundle_failures(struct fsc_store *s, struct fsc_arena *a, int64_t bundle,
+					  struct fsc_failures *out, struct fsc_err *err)
+{
+	struct rows_ok r = { .rows = { .a = a, .size = sizeof(struct fsc_failure) }, .ok = true };
+	enum fsc_status st = fsc_store_rows(s, FSC_Q_BUNDLE_FAILURES, FSC_ARGS(fsc_v_int(bundle)),
+					    add_failure, &r, err);
+
+	out->items = r.rows.items;
+	out->n_items = r.rows.n;
+	return st;
+}
+
+static enum fsc_status add_loss(void *ctx, const struct fsc_row *row, struct fsc_err *err)
+{
+	struct rows_ok *r = ctx;
+	struct fsc_loss_row *l = fsc_rows_add(&r->rows);
+
+	if (!l)
+		return fsc_store_nomem(err);
+	l->code = fsc_row_text0(row, 0, r->rows.a, &r->ok);
+	l->count = fsc_row_int(row, 1, 0);
+	return r->ok ? FSC_OK : fsc_store_nomem(err);
+}
+
+static enum fsc_status losses(struct fsc_store *s, struct fsc_arena *a, enum fsc_query query,
+			      int64_t id, struct fsc_loss_rows *out, struct fsc_err *err)
+{
+	struct rows_ok r = { .rows = { .a = a, .size = sizeof(struct fsc_loss_row) }, .ok = true };
+	enum fsc_status st = fsc_store_rows(s, query, FSC_ARGS(fsc_v_int(id)), add_loss, &r, err);
+
+	out->items = r.rows.items;
+	out->n_items = r.rows.n;
+	return st;
+}
+
+enum fsc_status fsc_store_bundle_losses(struct fsc_store *s, struct fsc_arena *a, int64_t bundle,
+					struct fsc_loss_rows *out, struct fsc_err *err)
+{
+	return losses(s, a, FSC_Q_BUNDLE_LOSSES, bundle, out, err);
+}
+
+enum fsc_status fsc_store_trace_losses(struct fsc_store *s, struct fsc_arena *a, int64_t trace,
+				       struct fsc_loss_rows *out, struct fsc_err *err)
+{
+	return losses(s, a, FSC_Q_LOSSES, trace, out, err);
+}
+
+static enum fsc_status add_ref(void *ctx, const struct fsc_row *row, struct fsc_err *err)
+{
+	struct rows_ok *r = ctx;
+	struct fsc_trace_ref *t = fsc_rows_add(&r->rows);
+
+	if (!t)
+		return fsc_store_nomem(err);
+	t->id = fsc_row_int(row, 0, 0);
+	t->name = fsc_row_text0(row, 1, r->rows.a, &r->ok);
+	t->member = fsc_row_text0(row, 2, r->rows.a, &r->ok);
+	t->slot = fsc_row_int(row, 3, 0);
+	t->rank = fsc_row_int(row, 4, -1);
+	return r->ok ? FSC_OK : fsc_store_nomem(err);
+}
+
+enum fsc_status fsc_store_bundle_traces(struct fsc_store *s, struct fsc_arena *a, int64_t bundle,
+					struct fsc_trace_refs *out, struct fsc_err *err)
+{
+	struct rows_ok r = { .rows = { .a = a, .size = sizeof(struct fsc_trace_ref) }, .ok = true };
+	enum fsc_status st = fsc_store_rows(s, FSC_Q_BUNDLE_TRACES, FSC_ARGS(fsc_v_int(bundle)),
+					    add_ref, &r, err);
+
+	out->items = r.rows.items;
+	out->n_items = r.rows.n;
+	return st;
+}
+
+/* ---- delete ---- */
+
+struct del {
+	struct fsc_arena *a;
+	int64_t project, id;
+	struct fsc_bundle_deleted *out;
+	struct fsc_rows traces;
+	bool found;
+};
+
+static enum fsc_status take_digest(void *ctx, const struct fsc_row *row, struct fsc_err *err)
+{
+	struct del *d = ctx;
+
+	d->found = true;
+	if (!fsc_row_bytes(row, 2, d->out->sha256, sizeof(d->out->sha256)))
+		return fsc_err_set(err, FSC_ECORRUPT, "store_corrupt",
+				   "store: bundle without digest");
+	return FSC_OK;
+}
+
+static enum fsc_status add_id(void *ctx, const struct fsc_row *row, struct fsc_err *err)
+{
+	struct del *d = ctx;
+	int64_t *id = fsc_rows_add(&d->traces);
+
+	if (!id)
+		return fsc_store_nomem(err);
+	*id = fsc_row_int(row, 0, 0);
+	return FSC_OK;
+}
+
+static enum fsc_status delete_rows(struct fsc_db *db, struct del *d, struct fsc_err *err)
+{
+	enum fsc_status st =
+		fsc_db_rows(db, FSC_Q_BUNDLE_TRACES, FSC_ARGS(fsc_v_int(d->id)), add_id, d, err);
+
+	if (st == FSC_OK)
+		st = fsc_db_run(db, FSC_Q_JOB_DELETE_SUBJECT,
+				FSC_ARGS(fsc_v_int(FSC_JOB_INDEX), fsc_v_int(d->id)), NULL, err);
+	/* traces, facts, failures and keys go with it by their foreign keys */
+	if (st == FSC_OK)
+		st = fsc_db_run(db, FSC_Q_BUNDLE_DELETE,
+				FSC_ARGS(fsc_v_int(d->project), fsc_v_int(d->id)), NULL, err);
+	return st;
+}
+
+static enum fsc_status delete_work(struct fsc_db *db, void *arg, struct fsc_err *err)
+{
+	struct del *d = arg;
+	int64_t refs = 0;
+	bool found;
+	enum fsc_status st;
+
+	*d->out = (struct fsc_bundle_deleted){ 0 };
+	d->traces = (struct fsc_rows){ .a = d->a, .size = sizeof(int64_t) };
+	d->found = false;
+	st = fsc_db_rows(db, FSC_Q_BUNDLE_GET, FSC_ARGS(fsc_v_int(d->project), fsc_v_int(d->id)),
+			 take_digest, d, err);
+	if (st == FSC_OK && !d->found)
+		st = fsc_store_no_bundle(err);
+	if (st == FSC_OK)
+		st = delete_rows(db, d, err);
+	if (st == FSC_OK)
+		st = fsc_db_int(db, FSC_Q_BUNDLE_REFS,
+				FSC_ARGS(fsc_v_bytes(d->out->sha256, sizeof(d->out->sha256))),
+				&refs, &found, err);
+	d->out->blob_free = refs == 0;
+	d->out->traces = d->traces.items;
+	d->out->n_traces = d->traces.n;
+	return st;
+}
+
+enum fsc_status fsc_store_bundle_delete(struct fsc_store *s, struct fsc_arena *a, int64_t project,
+					int64_t id, struct fsc_bundle_deleted *out,
+					struct fsc_err *err)
+{
+	struct del d = { .a = a, .project = project, .id = id, .out = out };
+
+	return s->ops->write(s, delete_work, &d, false, err);
+}

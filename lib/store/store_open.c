@@ -1,0 +1,142 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Opening a store by URL, ids, health, projects. */
+#include "base/clock.h"
+#include "store/store.h"
+#include "store/store_ops.h"
+
+/* Ids: milliseconds since 2024-01-01 in the upper 41 bits, then 22 bits that start at random. */
+#define ID_EPOCH_MS 1704067200000LL
+#define ID_LOW_BITS 22
+
+enum fsc_status fsc_store_open(struct fsc_store **out, const char *url,
+			       const struct fsc_store_opts *opts, struct fsc_err *err)
+{
+	static const struct fsc_store_opts none = { 0 };
+	static const char sqlite[] = "sqlite:";
+	const struct fsc_store_opts *o = opts ? opts : &none;
+	const char *path = url;
+	struct fsc_store *s;
+	int64_t last = 0;
+	bool found;
+	enum fsc_status st;
+
+	*out = NULL;
+	if (!strncmp(url, sqlite, sizeof(sqlite) - 1))
+		path = url + sizeof(sqlite) - 1;
+	else if (strstr(url, "://"))
+		return fsc_err_set(err, FSC_EINVAL, "store_url", "store: unknown kind of URL: %s",
+				   url);
+	if (!path[0])
+		return fsc_err_set(err, FSC_EINVAL, "store_url", "store: the URL has no path");
+	st = fsc_store_open_sqlite(&s, path, o->exclusive,
+				   o->busy_timeout_ms ? o->busy_timeout_ms : 5000,
+				   o->max_readers ? o->max_readers : 16, err);
+	if (st != FSC_OK)
+		return st;
+	st = fsc_store_first_int(s, FSC_Q_LAST_ID, NULL, 0, &last, &found, err);
+	if (st != FSC_OK) {
+		fsc_store_close(s);
+		return st;
+	}
+	/* Ids keep rising even when the clock was set back. */
+	atomic_store(&s->last_id, last);
+	*out = s;
+	return FSC_OK;
+}
+
+void fsc_store_close(struct fsc_store *s)
+{
+	if (s)
+		s->ops->close(s);
+}
+
+enum fsc_status fsc_store_health(struct fsc_store *s, struct fsc_err *err)
+{
+	return s->ops->health(s, err);
+}
+
+enum fsc_status fsc_store_backup(struct fsc_store *s, const char *path, struct fsc_err *err)
+{
+	return s->ops->backup(s, path, err);
+}
+
+int64_t fsc_store_new_id(struct fsc_store *s)
+{
+	int64_t ms = fsc_clock_real_ns() / 1000000 - ID_EPOCH_MS;
+	int64_t last = atomic_load(&s->last_id), next;
+	uint32_t low;
+
+	fsc_random_bytes(&low, sizeof(low));
+	if (ms < 1)
+		ms = 1;
+	do {
+		next = (ms << ID_LOW_BITS) | (low & ((1u << ID_LOW_BITS) - 1));
+		if (next <= last)
+			next = last + 1;
+	} while (!atomic_compare_exchange_weak(&s->last_id, &last, next));
+	return next;
+}
+
+/* ---- projects ---- */
+
+enum fsc_status fsc_store_project_find(struct fsc_store *s, const char *name, int64_t *id,
+				       struct fsc_err *err)
+{
+	bool found;
+	enum fsc_status st = fsc_store_first_int(s, FSC_Q_PROJECT_FIND, FSC_ARGS(fsc_v_text(name)),
+						 id, &found, err);
+
+	if (st == FSC_OK && !found)
+		st = fsc_err_set(err, FSC_ENOTFOUND, "not_found", "project: no such project");
+	return st;
+}
+
+static bool project_name_ok(const char *name)
+{
+	size_t n = strspn(name, "abcdefghijklmnopqrstuvwxyz0123456789_-");
+
+	return n >= 1 && n <= 63 && !name[n] && name[0] != '_' && name[0] != '-';
+}
+
+enum fsc_status fsc_store_project_put(struct fsc_store *s, const char *name, int64_t *id,
+				      struct fsc_err *err)
+{
+	enum fsc_status st;
+
+	if (!project_name_ok(name))
+		return fsc_err_set(err, FSC_EINVAL, "project_name",
+				   "project: a name is 1 to 63 of a-z 0-9 _ - and starts with a "
+				   "letter or digit");
+	st = fsc_store_change(s, FSC_Q_PROJECT_INSERT,
+			      FSC_ARGS(fsc_v_int(fsc_store_new_id(s)), fsc_v_text(name),
+				       fsc_v_int(fsc_clock_real_ns())),
+			      NULL, err);
+	return st == FSC_OK ? fsc_store_project_find(s, name, id, err) : st;
+}
+
+struct one_text {
+	struct fsc_arena *a;
+	const char *text;
+	bool ok;
+};
+
+static enum fsc_status take_text(void *ctx, const struct fsc_row *row, struct fsc_err *err)
+{
+	struct one_text *t = ctx;
+
+	t->text = fsc_row_text(row, 0, t->a, &t->ok);
+	return t->ok ? FSC_OK : fsc_store_nomem(err);
+}
+
+enum fsc_status fsc_store_project_name(struct fsc_store *s, struct fsc_arena *a, int64_t id,
+				       const char **name, struct fsc_err *err)
+{
+	struct one_text t = { .a = a, .ok = true };
+	enum fsc_status st =
+		fsc_store_rows(s, FSC_Q_PROJECT_NAME, FSC_ARGS(fsc_v_int(id)), take_text, &t, err);
+
+	if (st == FSC_OK && !t.text)
+		st = fsc_err_set(err, FSC_ENOTFOUND, "not_found", "project: no such project");
+	*name = t.text;
+	return st;
+}
