@@ -621,17 +621,17 @@ static enum fsc_status counters(struct chrome *c)
 
 /* ---- async and flow events ---- */
 
-/* Id of an async event: id, or id2 with its scope. *global: not bound to the process. */
-static bool async_id(struct chrome *c, uint64_t *id, bool *global)
+/* Id of an async event: id, or id2 with its scope. *local: belongs to its process. */
+static bool async_id(struct chrome *c, uint64_t *id, bool *local)
 {
-	*global = false;
+	*local = false;
 	if (is_id(c, F_ID))
 		return flow_id(id, &c->f[F_ID]);
 	if (!has(c, F_ID2) || c->f[F_ID2].type != FSC_JT_OBJ)
 		return false;
 	const char *s = c->f[F_ID2].s;
 	size_t n = c->f[F_ID2].n;
-	*global = memmem(s, n, "\"global\"", 8) != NULL;
+	*local = memmem(s, n, "\"local\"", 7) != NULL;
 	*id = text_hash(s, n);
 	return true;
 }
@@ -643,17 +643,16 @@ static enum fsc_status async(struct chrome *c, char ph)
 	const struct chrome_cat *cat;
 	uint32_t ident, slice;
 	uint64_t id;
-	bool global;
+	bool local;
 	if (!event_ts(c, &s.ts))
 		return FSC_OK;
-	if (!async_id(c, &id, &global)) {
+	if (!async_id(c, &id, &local)) {
 		c->no_id++;
 		return FSC_OK;
 	}
 	TRY(fill_slice(&s, &cat, c, &tmp));
 	TRY(event_ident(&ident, c));
-	TRY(fsc_build_async(&s.track, c->b,
-			    global ? FSC_NO_TRACK : fsc_build_ident_process(c->b, ident),
+	TRY(fsc_build_async(&s.track, c->b, fsc_build_ident_process(c->b, ident), local,
 			    has(c, F_CAT) ? s.cat : FSC_BUILD_NO_CAT, id, s.name));
 	if (ph == 'e')
 		return fsc_build_end(c->b, s.track, s.ts, s.name,

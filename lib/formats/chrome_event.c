@@ -149,6 +149,10 @@ static const char *scan_args(struct chrome *c, const char *p, struct fsc_jt_out 
 		if (*p != ',')
 			return fsc_jt_failed(t, p);
 		p = fsc_jt_ws_out(p + 1, o);
+		if (FSC_UNLIKELY(*p == '}')) {
+			fsc_jt_out_drop_comma(t, o, p);
+			return p + 1;
+		}
 	}
 }
 
@@ -234,5 +238,9 @@ const char *fsc_chrome_scan_event(struct chrome *c, const char *p)
 		if (*p != ',')
 			return fsc_jt_failed(&c->t, p);
 		p = fsc_jt_ws(p + 1);
+		if (FSC_UNLIKELY(*p == '}')) {
+			c->t.repairs.comma++;
+			return p + 1;
+		}
 	}
 }

@@ -115,7 +115,7 @@ void fsc_chrome_name_losses(struct chrome *c)
 		{ "counter_not_a_number", c->bad_counter },
 		{ "correlation_not_a_number", c->bad_correlation },
 		{ "metadata_event_ignored", c->metadata_unknown },
-		{ "comma_repaired", c->commas },
+		{ "comma_repaired", c->commas + r->comma },
 	};
 	for (size_t i = 0; i < FSC_ARRAY_LEN(all); i++)
 		fsc_build_loss(c->b, all[i].code, all[i].n);

@@ -208,6 +208,10 @@ static const char *container(struct fsc_jt *t, const char *p, bool object, unsig
 		if (*p != ',')
 			return fsc_jt_failed(t, p);
 		p = fsc_jt_ws_out(p + 1, out);
+		if (FSC_UNLIKELY(*p == close)) {
+			fsc_jt_out_drop_comma(t, out, p);
+			return p + 1;
+		}
 	}
 }
 
@@ -274,6 +278,16 @@ void fsc_jt_out_flush(struct fsc_jt_out *o, const char *p)
 		w += 16;
 		s += 16;
 	}
+}
+
+void fsc_jt_out_drop_comma(struct fsc_jt *t, struct fsc_jt_out *o, const char *p)
+{
+	t->repairs.comma++;
+	if (!o)
+		return;
+	fsc_jt_out_flush(o, p);
+	o->w -= !o->full;
+	o->run = p;
 }
 
 void fsc_jt_out_put(struct fsc_jt_out *o, const char *s, size_t n)

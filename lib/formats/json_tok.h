@@ -7,7 +7,7 @@
  * zero, and a zero at `end` is the end while any other is a control character of the file.
  *
  * Tolerated and counted in `repairs`: ill-formed UTF-8, invalid escapes, lone surrogates, control
- * characters in strings, NaN and Infinity, malformed numbers. Copies made through struct fsc_jt_out are
+ * characters in strings, NaN and Infinity, malformed numbers, commas before a closing bracket. Copies made through struct fsc_jt_out are
  * canonical: no white space outside strings, valid JSON, valid UTF-8. Owner thread.
  */
 #ifndef FSC_FORMATS_JSON_TOK_H
@@ -39,7 +39,7 @@ enum fsc_jt_fail {
 typedef const char *(*fsc_jt_scan_fn)(const char *p);
 
 struct fsc_jt_repairs {
-	uint64_t utf8, escape, surrogate, control, nonfinite, number;
+	uint64_t utf8, escape, surrogate, control, nonfinite, number, comma;
 };
 
 struct fsc_jt {
@@ -185,6 +185,8 @@ static inline const char *fsc_jt_ws_out(const char *p, struct fsc_jt_out *o)
 		o->run = p;
 	return p;
 }
+/* A comma with nothing behind it (p is at the closing bracket) is counted and not copied. */
+void fsc_jt_out_drop_comma(struct fsc_jt *t, struct fsc_jt_out *o, const char *p);
 /* A string that was just scanned gets its repairs in the copy, when it needs any. */
 void fsc_jt_out_string(struct fsc_jt *t, struct fsc_jt_out *o, const struct fsc_jt_val *v);
 

@@ -58,10 +58,11 @@ fsc_nodiscard enum fsc_status fsc_build_stream(uint32_t *track, struct fsc_build
 /* Annotations of the stream that shares this raw identity. layer 0: gpu_user_annotation, 1: synchronisation. */
 fsc_nodiscard enum fsc_status fsc_build_annotation(uint32_t *track, struct fsc_build *b,
 						   uint32_t ident, int layer);
-/* Nestable async events: one track per (process, category, id); process may be FSC_NO_TRACK for global ids. */
+/* Nestable async events: one track per (category, id), shown under the process that used it first; a local id
+ * belongs to its process alone. */
 fsc_nodiscard enum fsc_status fsc_build_async(uint32_t *track, struct fsc_build *b,
-					      uint32_t process, uint16_t cat, uint64_t id,
-					      uint32_t name);
+					      uint32_t process, bool local, uint16_t cat,
+					      uint64_t id, uint32_t name);
 fsc_nodiscard enum fsc_status fsc_build_counter_track(uint32_t *track, struct fsc_build *b,
 						      uint32_t process, uint32_t name,
 						      uint32_t unit, int32_t device);

@@ -253,6 +253,9 @@ static void order_by_depth(uint32_t *order, uint32_t n, uint32_t *tmp, const str
 
 static void move_columns(struct fsc_slices *s, const uint32_t *perm, uint32_t n, void *tmp)
 {
+	s->n = n;
+	if (!n)
+		return;
 	MOVE(ts);
 	MOVE(dur);
 	MOVE(correlation);
@@ -263,7 +266,6 @@ static void move_columns(struct fsc_slices *s, const uint32_t *perm, uint32_t n,
 	MOVE(depth);
 	MOVE(kind);
 	MOVE(flags);
-	s->n = n;
 }
 
 /* Sweeps every track; perm becomes the final order without dropped slices, *n its length. */

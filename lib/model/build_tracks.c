@@ -155,11 +155,11 @@ enum fsc_status fsc_build_annotation(uint32_t *track, struct fsc_build *b, uint3
 			   b->idents.v[ident].process, ident, layer ? 1 : 0);
 }
 
-enum fsc_status fsc_build_async(uint32_t *track, struct fsc_build *b, uint32_t process,
+enum fsc_status fsc_build_async(uint32_t *track, struct fsc_build *b, uint32_t process, bool local,
 				uint16_t cat, uint64_t id, uint32_t name)
 {
 	bool made;
-	uint64_t key = ((uint64_t)(process & 0xFFFFFFFFu) << 16 | cat) & 0x00FFFFFFFFFFFFFFULL;
+	uint64_t key = (uint64_t)(local ? process + 1 : 0) << 16 | cat;
 	enum fsc_status st =
 		keyed_track(track, &made, b, FSC_TRACK_ASYNC, id, key, process, FSC_NO_TRACK, 0);
 	if (st == FSC_OK && made)
@@ -278,7 +278,7 @@ static bool track_before(const void *ctx, uint32_t i, uint32_t k)
 	return compare_tracks(x, y) < 0;
 }
 
-/* Marks tracks in use: n becomes 1. Global async tracks get a process of their own kind later. */
+/* Marks tracks in use: n becomes 1. */
 static void mark_used(struct fsc_build *b)
 {
 	const struct fsc_slices *s = &b->t->slices;
@@ -322,30 +322,9 @@ static void renumber(struct fsc_build *b, const uint32_t *to)
 			b->counters.v[i].track = to[b->counters.v[i].track];
 }
 
-/* Global async tracks have no process: they hang under one made for them, pid text "". */
-static enum fsc_status own_global_tracks(struct fsc_build *b)
-{
-	uint32_t process = FSC_NO_TRACK;
-	for (uint32_t i = 0; i < b->t->tracks.n; i++) {
-		struct fsc_track *t = &b->t->tracks.v[i];
-		if (t->process != FSC_NO_TRACK)
-			continue;
-		if (process == FSC_NO_TRACK) {
-			struct fsc_build_id none = { .is_text = true };
-			enum fsc_status st = fsc_build_process(&process, b, none);
-			if (st != FSC_OK)
-				return st;
-		}
-		t->process = process;
-	}
-	return FSC_OK;
-}
-
 enum fsc_status fsc_build_order_tracks(struct fsc_build *b)
 {
-	enum fsc_status st = own_global_tracks(b);
-	if (st != FSC_OK)
-		return st;
+	enum fsc_status st = FSC_OK;
 	name_tracks(b);
 	mark_used(b);
 	uint32_t n = (uint32_t)b->t->tracks.n, used = 0;
