@@ -65,6 +65,7 @@ SRC_segment := \
 	lib/segment/ivals.c \
 	lib/segment/lod.c \
 	lib/segment/seg_args.c \
+	lib/segment/seg_args_lru.c \
 	lib/segment/seg_block.c \
 	lib/segment/seg_check.c \
 	lib/segment/seg_iter.c \
@@ -205,7 +206,8 @@ TESTS_segment := \
 TESTHELP_segment := tests/unit/segment/help_gen_trace.c
 
 TESTS_analysis := \
-	tests/unit/analysis/test_intervals.c
+	tests/unit/analysis/test_intervals.c \
+	tests/unit/analysis/test_oracle.c
 
 TESTS_export := \
 	tests/unit/export/test_pb.c

@@ -48,7 +48,7 @@ static enum fsc_status args_of(struct pf *x, const struct fsc_seg_slice *s, cons
 	*n = 0;
 	if (s->args == FSC_NO_ARGS)
 		return FSC_OK;
-	return fsc_seg_args_cache_get(json, n, x->args, s->args, err);
+	return fsc_seg_args_lru_get(json, n, x->args, s->args, err);
 }
 
 static enum fsc_status gpu_event(struct pf *x, struct fsc_buf *out, const struct fsc_seg_slice *s,
@@ -402,7 +402,7 @@ static void perfetto_close(struct fsc_export *e)
 	fsc_vec_fini(&x->lanes);
 	fsc_vec_fini(&x->ins);
 	fsc_vec_fini(&x->ids);
-	fsc_seg_args_cache_free(x->args);
+	fsc_seg_args_lru_free(x->args);
 	fsc_pf_seq_fini(&x->seq);
 	fsc_seg_unref(x->seg);
 	fsc_free(x);
@@ -420,7 +420,7 @@ static enum fsc_status perfetto_open(struct fsc_export **out, struct fsc_seg *se
 	x->t0 = all ? INT64_MIN : opts->t0;
 	x->t1 = all ? INT64_MAX : opts->t1;
 	x->base = fsc_export_perfetto_base_ns(seg);
-	x->args = fsc_seg_args_cache_new(seg, ARGS_BLOCKS_KEPT);
+	x->args = fsc_seg_args_lru_new(seg, ARGS_BLOCKS_KEPT);
 	st = fsc_pf_seq_init(&x->seq, seg, err);
 	if (!st && !x->args)
 		st = fsc_err_set(err, FSC_ENOMEM, NULL, "export: no memory for args");

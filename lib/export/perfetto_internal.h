@@ -6,7 +6,7 @@
 #include "base/num.h"
 #include "export/perfetto_seq.h"
 #include "export/row_merge.h"
-#include "segment/seg_args_cache.h"
+#include "segment/seg_args_lru.h"
 
 enum {
 	PKT_TRACK_EVENT = 11,
@@ -37,7 +37,7 @@ struct pf {
 	const struct fsc_seg_info *info;
 	int64_t t0, t1, base;
 	struct pf_seq seq;
-	struct fsc_seg_args_cache *args; /* owned */
+	struct fsc_seg_args_lru *args; /* owned */
 	struct fsc_row_merge rows;
 	bool preamble_done, in_track, rows_open;
 	uint32_t track;

@@ -28,8 +28,7 @@ static enum fsc_status check_block(const struct fsc_seg *s, uint32_t block, stru
 	return FSC_OK;
 }
 
-/* Inflates a block into raw, which has its raw_bytes. */
-static enum fsc_status inflate_block(uint8_t *raw, const struct fsc_seg *s, uint32_t block,
+enum fsc_status fsc_seg_args_inflate(uint8_t *raw, const struct fsc_seg *s, uint32_t block,
 				     struct fsc_err *err)
 {
 	const struct fsc_seg_d_args_block *b = &s->args_blocks[block];
@@ -52,7 +51,7 @@ static enum fsc_status inflate_block(uint8_t *raw, const struct fsc_seg *s, uint
 	return st == FSC_OK ? st : damaged(err, block);
 }
 
-static bool block_of_record(uint32_t *block, const struct fsc_seg *s, uint32_t record)
+bool fsc_seg_args_block_of(uint32_t *block, const struct fsc_seg *s, uint32_t record)
 {
 	uint32_t lo = 0, hi = s->h.n_args_blocks;
 
@@ -119,7 +118,7 @@ enum fsc_status fsc_seg_args_get(const char **json, size_t *n, struct fsc_seg_ar
 	struct fsc_cur cur;
 	uint32_t block;
 
-	if (!block_of_record(&block, s, record))
+	if (!fsc_seg_args_block_of(&block, s, record))
 		return no_record(err, record);
 	b = &s->args_blocks[block];
 	if (!c->raw || c->block != block) {
@@ -130,7 +129,7 @@ enum fsc_status fsc_seg_args_get(const char **json, size_t *n, struct fsc_seg_ar
 		if (!c->raw)
 			return fsc_err_set(err, FSC_ENOMEM, NULL,
 					   "segment: no memory for an args block");
-		st = inflate_block(c->raw, s, block, err);
+		st = fsc_seg_args_inflate(c->raw, s, block, err);
 		if (st != FSC_OK) {
 			fsc_seg_args_cache_fini(c);
 			return st;

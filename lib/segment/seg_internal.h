@@ -88,6 +88,12 @@ void fsc_seg_fill(struct fsc_seg_slice *out, const struct fsc_seg *s,
 /* seg_side.c: flow indexes with this target, as a range of flows_by_to. */
 uint32_t fsc_seg_flows_to_range(const struct fsc_seg *s, uint32_t slice, uint32_t *first);
 
+/* Args block that holds a record; false past the last record. */
+bool fsc_seg_args_block_of(uint32_t *block, const struct fsc_seg *s, uint32_t record);
+/* Checks and inflates an args block into raw, which has room for its raw_bytes. */
+fsc_nodiscard enum fsc_status fsc_seg_args_inflate(uint8_t *raw, const struct fsc_seg *s,
+						   uint32_t block, struct fsc_err *err);
+
 /* Windows are cut to the times a segment can hold, so that sums with them cannot overflow. */
 static inline int64_t fsc_seg_clamp_time(int64_t t)
 {
