@@ -1,0 +1,41 @@
+// SPDX-License-Identifier: Apache-2.0
+// Names of traces and of loss counters as people read them. Pure.
+import type { Loss, Trace, TraceRow } from './types';
+import { int } from './format';
+
+export function traceTitle(t: Pick<Trace | TraceRow, 'job' | 'name' | 'rank' | 'world_size'>): string {
+	const head = t.job || t.name;
+	if (t.rank === null || t.rank === undefined || t.rank < 0) return head;
+	return `${head}, rank ${t.rank}${worldSize(t) ? ` of ${worldSize(t)}` : ''}`;
+}
+
+export function worldSize(t: { world_size?: number | null }): number {
+	return t.world_size && t.world_size > 0 ? t.world_size : 0;
+}
+
+/** "slice_overlap_kept" → "slice overlap kept" */
+export function lossLabel(code: string): string {
+	return code.replace(/_/g, ' ');
+}
+
+export function lossSummary(losses: readonly Loss[] | undefined): string {
+	const list = (losses ?? []).filter((l) => l.count > 0);
+	if (list.length === 0) return 'no losses';
+	const events = list.reduce((a, l) => a + l.count, 0);
+	return `${int(list.length)} ${list.length === 1 ? 'kind' : 'kinds'} of repair, ${int(events)} ${events === 1 ? 'event' : 'events'}`;
+}
+
+const STAGES: Record<string, string> = {
+	queued: 'Waiting for a free indexer',
+	reading: 'Reading',
+	read: 'Reading',
+	parse: 'Reading',
+	segment: 'Writing the segment',
+	analysis: 'Analysing',
+	publish: 'Publishing',
+};
+
+export function stageLabel(stage: string | null | undefined): string {
+	if (!stage) return 'Starting';
+	return STAGES[stage] ?? stage.charAt(0).toUpperCase() + stage.slice(1).replace(/_/g, ' ');
+}

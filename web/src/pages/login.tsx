@@ -1,0 +1,46 @@
+// SPDX-License-Identifier: Apache-2.0
+// Login with a token; goes back to where the 401 came from.
+import { useState } from 'preact/hooks';
+import { navigate, query } from '../app/router';
+import { refreshSession } from '../app/session';
+import { Icon, Logo } from '../components/icons';
+import { ApiError, send } from '../lib/api';
+
+/** Only a path of this site, never another address. */
+export function safeNext(next: string | null): string {
+	return next && /^\/(?![/\\])/.test(next) && !next.startsWith('/login') ? next : '/traces';
+}
+
+export function LoginPage() {
+	const [token, setToken] = useState('');
+	const [error, setError] = useState('');
+	const [busy, setBusy] = useState(false);
+	const submit = async (e: Event) => {
+		e.preventDefault();
+		setBusy(true);
+		setError('');
+		try {
+			await send('POST', '/login', { token: token.trim() });
+			navigate(safeNext(new URLSearchParams(query.value).get('next')), 'replace');
+			void refreshSession();
+		} catch (x) {
+			const e2 = x as ApiError;
+			setError(e2.status === 401 ? 'This token is not valid, or it was revoked.' : `${e2.message}.${e2.requestId ? ` Request ${e2.requestId}.` : ''}`);
+		} finally {
+			setBusy(false);
+		}
+	};
+	return (
+		<main class="login" id="main">
+			<form class="panel" onSubmit={(e) => void submit(e)}>
+				<h1 class="brand"><Logo />Fleetscope</h1>
+				<label for="token">Access token</label>
+				<input id="token" type="password" autocomplete="current-password" value={token} required
+					aria-invalid={!!error} aria-describedby="login-note" onInput={(e) => setToken(e.currentTarget.value)} />
+				{error && <p class="field-error" role="alert"><Icon name="failed" />{error}</p>}
+				<button class="btn primary" type="submit" disabled={busy || !token.trim()}>{busy ? 'Signing in' : 'Sign in'}</button>
+				<p class="dim" id="login-note">The server prints the first token when it starts on an empty data folder. More: <code>fleetscope-server token</code>.</p>
+			</form>
+		</main>
+	);
+}
