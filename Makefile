@@ -143,18 +143,43 @@ SRC_http := \
 	server/http/stats.c \
 	server/http/stream.c
 
-SRC_auth :=
+SRC_auth := \
+	server/auth/auth.c \
+	server/auth/session.c \
+	server/auth/token.c
 
-SRC_service :=
+SRC_service := \
+	server/service/analyses.c \
+	server/service/exporting.c \
+	server/service/query.c \
+	server/service/slices.c
 
 SRC_jobs :=
 
-SRC_api :=
+SRC_api := \
+	server/api/api_analysis.c \
+	server/api/api_bundles.c \
+	server/api/api_export.c \
+	server/api/api_login.c \
+	server/api/api_meta.c \
+	server/api/api_slice.c \
+	server/api/api_timeline.c \
+	server/api/api_tokens.c \
+	server/api/api_traces.c \
+	server/api/errors.c \
+	server/api/helpers.c \
+	server/api/routes.c
 
-SRC_ui :=
+SRC_ui := \
+	server/ui/assets.c
 
 # Programs: everything but main.c goes into the module archive, so that tests can link it.
-SRC_server :=
+SRC_server := \
+	server/app.c \
+	server/cli_open.c \
+	server/cli_token.c \
+	server/config.c \
+	server/main.c
 
 SRC_indexer := \
 	indexer/sandbox.c

@@ -25,7 +25,8 @@ struct fsc_req_pair {
 
 /* Who is asking, set by the authorize hook. */
 struct fsc_who {
-	const char *project; /* row isolation */
+	const char *project; /* name */
+	int64_t project_id;  /* row isolation */
 	const char *label;   /* for the access log: "loopback", "token:abcd", "cookie:abcd" */
 	const char *kind;    /* "loopback", "token", "cookie" */
 	uint32_t perms;

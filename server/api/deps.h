@@ -1,0 +1,88 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* What handlers work with, and the helpers they share. Filled by main at start-up, then read only. */
+#ifndef FSC_API_DEPS_H
+#define FSC_API_DEPS_H
+
+#include "auth/auth.h"
+#include "http/resp.h"
+#include "jobs/worker.h"
+#include "service/analyses.h"
+#include "service/ingest.h"
+#include "service/query.h"
+
+#define FSC_API_ARENA_MAX (64u << 20)
+
+struct fsc_app {
+	struct fsc_store *store;
+	struct fsc_blobs *blobs;
+	struct fsc_ingest *ingest;
+	struct fsc_worker *worker;
+	struct fsc_query *query;
+	struct fsc_analyses *analyses;
+	struct fsc_auth *auth;
+	struct fsc_http *http; /* set once the server listens */
+	const char *perfetto_origin;
+	bool demo;
+	int64_t started_ns; /* monotonic */
+};
+
+/* The route table and the hooks of http/http.h. max_upload bounds POST /bundles. */
+struct fsc_api_table;
+fsc_nodiscard struct fsc_api_table *fsc_api_table_new(uint64_t max_upload);
+void fsc_api_table_free(struct fsc_api_table *t);
+void fsc_api_configure(const struct fsc_api_table *t, struct fsc_app *app,
+		       struct fsc_http_config *cfg);
+
+static inline struct fsc_app *fsc_api_app(const struct fsc_req *req)
+{
+	return fsc_req_app(req);
+}
+
+/* The one mapping of errors to HTTP (errors.c). Usable as fsc_http_config.fail. */
+void fsc_api_fail(struct fsc_req *req, struct fsc_resp *resp, const struct fsc_err *err);
+
+/* One trace of the request's path: its row and, when with_segment, its segment. False: resp is filled (an
+ * error, or 304 since the client has this version of this answer). Release with fsc_api_trace_close. */
+struct fsc_api_trace {
+	struct fsc_arena arena;
+	struct fsc_trace_row row;
+	struct fsc_seg *seg; /* ref */
+	const struct fsc_seg_info *info;
+};
+bool fsc_api_trace_open(struct fsc_api_trace *t, struct fsc_req *req, struct fsc_resp *resp,
+			bool with_segment);
+void fsc_api_trace_close(struct fsc_api_trace *t);
+/* Window t0..t1 of the request, the whole trace by default; FSC_EINVAL when empty. */
+fsc_nodiscard enum fsc_status fsc_api_window(const struct fsc_req *req,
+					     const struct fsc_api_trace *t, int64_t *t0,
+					     int64_t *t1, struct fsc_err *err);
+/* "1,2,5" of parameter `tracks` into the arena; all tracks (of the segment) when absent and not required. */
+fsc_nodiscard enum fsc_status fsc_api_track_list(const struct fsc_req *req, struct fsc_api_trace *t,
+						 bool required, uint32_t max, uint32_t **out,
+						 uint32_t *n, struct fsc_err *err);
+
+/* "key": value, left out when NULL or "" / negative. */
+void fsc_api_opt_str(struct fsc_json *j, const char *key, const char *s);
+void fsc_api_opt_int(struct fsc_json *j, const char *key, int64_t v);
+/* The same, but null instead of left out. */
+void fsc_api_null_str(struct fsc_json *j, const char *key, const char *s);
+void fsc_api_null_int(struct fsc_json *j, const char *key, int64_t v);
+void fsc_api_time(struct fsc_json *j, const char *key,
+		  int64_t real_ns); /* ISO 8601; left out when 0 */
+void fsc_api_losses(struct fsc_json *j, const struct fsc_loss_rows *rows);
+struct fsc_api_error_fields {
+	const char *code, *message, *file;
+	int64_t offset;
+};
+void fsc_api_error_obj(struct fsc_json *j,
+		       const struct fsc_api_error_fields *e); /* "error": {...}, if code */
+/* Body of a control call as text that json_loadb may read; FSC_EINVAL when empty. */
+struct json_t;
+fsc_nodiscard enum fsc_status fsc_api_body(const struct fsc_req *req, struct json_t **out,
+					   struct fsc_err *err);
+
+/* An audit row; a failure to write it is logged. subject may be "". */
+void fsc_api_audit(const struct fsc_req *req, const char *action, const char *subject,
+		   const char *detail);
+
+#endif

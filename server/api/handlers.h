@@ -1,0 +1,16 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Declares the handler of every route. */
+#ifndef FSC_API_HANDLERS_H
+#define FSC_API_HANDLERS_H
+
+#include "http/resp.h"
+
+#define FSC_ROUTE(method, path, handler, scope, max_body, flags) fsc_handler handler;
+#include "api/routes.def"
+#undef FSC_ROUTE
+
+/* Opens the body of POST /bundles; see fsc_http_config.open_body. */
+enum fsc_status fsc_api_upload_open(void *app, struct fsc_req *req, struct fsc_body_sink *sink,
+				    struct fsc_err *err);
+
+#endif

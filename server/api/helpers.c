@@ -1,0 +1,204 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Helpers of the handlers: the trace of the path, windows, track lists, small pieces of JSON. */
+#include <jansson.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "api/deps.h"
+#include "base/clock.h"
+#include "base/limits.h"
+#include "base/log.h"
+#include "base/num.h"
+
+bool fsc_api_trace_open(struct fsc_api_trace *t, struct fsc_req *req, struct fsc_resp *resp,
+			bool with_segment)
+{
+	struct fsc_app *app = fsc_api_app(req);
+	struct fsc_err err = FSC_ERR_INIT;
+	uint64_t id = 0;
+	int64_t key[2];
+	enum fsc_status st;
+
+	memset(t, 0, sizeof(*t));
+	fsc_arena_init(&t->arena, FSC_API_ARENA_MAX);
+	st = fsc_req_path_id(&id, req, "id", &err);
+	if (!st)
+		st = fsc_store_trace_get(app->store, &t->arena, fsc_auth_project(req), (int64_t)id,
+					 &t->row, &err);
+	if (st == FSC_ENOTFOUND) {
+		fsc_err_clear(&err);
+		fsc_err_set(&err, st, "no_such_trace", "there is no such trace");
+	}
+	if (!st) {
+		key[0] = t->row.id;
+		key[1] = t->row.indexed_at_ns;
+		if (fsc_resp_not_modified(resp, key, sizeof(key)))
+			goto failed;
+		if (with_segment)
+			st = fsc_query_segment(app->query, &t->row, &t->seg, &err);
+	}
+	if (!st) {
+		t->info = t->seg ? fsc_seg_info(t->seg) : NULL;
+		return true;
+	}
+	fsc_api_fail(req, resp, &err);
+failed:
+	fsc_arena_fini(&t->arena);
+	return false;
+}
+
+void fsc_api_trace_close(struct fsc_api_trace *t)
+{
+	fsc_seg_unref(t->seg);
+	fsc_arena_fini(&t->arena);
+}
+
+enum fsc_status fsc_api_window(const struct fsc_req *req, const struct fsc_api_trace *t,
+			       int64_t *t0, int64_t *t1, struct fsc_err *err)
+{
+	const int64_t far = INT64_MAX / 8;
+	int64_t end = t->info->t_max_ns < far ? t->info->t_max_ns + 1 : far;
+	enum fsc_status st = fsc_req_i64(t0, req, "t0", t->info->t_min_ns, -far, far, err);
+
+	if (!st)
+		st = fsc_req_i64(t1, req, "t1", end > *t0 ? end : *t0 + 1, -far, far, err);
+	if (!st && *t1 <= *t0)
+		st = fsc_err_set(err, FSC_EINVAL, "bad_window", "t1 must be greater than t0");
+	return st;
+}
+
+static enum fsc_status bad_tracks(struct fsc_err *err, uint32_t max)
+{
+	return fsc_err_set(err, FSC_EINVAL, "bad_tracks",
+			   "tracks is a list of 1 to %u track ids of the trace", max);
+}
+
+enum fsc_status fsc_api_track_list(const struct fsc_req *req, struct fsc_api_trace *t,
+				   bool required, uint32_t max, uint32_t **out, uint32_t *n,
+				   struct fsc_err *err)
+{
+	const char *s = fsc_req_param(req, "tracks");
+	bool all = (!s || !*s) && !required;
+	uint32_t cap = all ? t->info->n_tracks : max;
+
+	*n = 0;
+	if (!all && (!s || !*s))
+		return bad_tracks(err, max);
+	*out = fsc_arena_alloc(&t->arena, cap + 1, sizeof(**out));
+	if (!*out)
+		return fsc_err_set(err, FSC_ENOMEM, NULL, "list of tracks");
+	for (; all && *n < cap; (*n)++)
+		(*out)[*n] = *n;
+	while (s && *s) {
+		size_t len = strcspn(s, ",");
+		uint64_t id;
+
+		if (*n == cap || !fsc_parse_u64(&id, s, len) || id >= t->info->n_tracks)
+			return bad_tracks(err, max);
+		(*out)[(*n)++] = (uint32_t)id;
+		s += len + (s[len] == ',');
+	}
+	return FSC_OK;
+}
+
+void fsc_api_opt_str(struct fsc_json *j, const char *key, const char *s)
+{
+	if (s && *s)
+		fsc_json_kstr(j, key, s);
+}
+
+void fsc_api_opt_int(struct fsc_json *j, const char *key, int64_t v)
+{
+	if (v >= 0)
+		fsc_json_kint(j, key, v);
+}
+
+void fsc_api_null_str(struct fsc_json *j, const char *key, const char *s)
+{
+	fsc_json_kstr(j, key, s && *s ? s : NULL);
+}
+
+void fsc_api_null_int(struct fsc_json *j, const char *key, int64_t v)
+{
+	fsc_json_key(j, key);
+	if (v < 0)
+		fsc_json_null(j);
+	else
+		fsc_json_int(j, v);
+}
+
+void fsc_api_time(struct fsc_json *j, const char *key, int64_t real_ns)
+{
+	char text[32];
+
+	if (!real_ns)
+		return;
+	fsc_clock_iso8601(text, real_ns);
+	fsc_json_kstr(j, key, text);
+}
+
+void fsc_api_losses(struct fsc_json *j, const struct fsc_loss_rows *rows)
+{
+	fsc_json_key(j, "losses");
+	fsc_json_arr(j);
+	for (size_t i = 0; i < rows->n_items; i++) {
+		fsc_json_obj(j);
+		fsc_json_kstr(j, "code", rows->items[i].code);
+		fsc_json_kint(j, "count", rows->items[i].count);
+		fsc_json_obj_end(j);
+	}
+	fsc_json_arr_end(j);
+}
+
+void fsc_api_error_obj(struct fsc_json *j, const struct fsc_api_error_fields *e)
+{
+	if (!e->code || !*e->code)
+		return;
+	fsc_json_key(j, "error");
+	fsc_json_obj(j);
+	fsc_json_kstr(j, "code", e->code);
+	fsc_json_kstr(j, "message", e->message ? e->message : "");
+	fsc_api_opt_str(j, "file", e->file);
+	fsc_api_opt_int(j, "offset", e->offset);
+	fsc_json_obj_end(j);
+}
+
+enum fsc_status fsc_api_body(const struct fsc_req *req, struct json_t **out, struct fsc_err *err)
+{
+	json_error_t why;
+
+	*out = NULL;
+	if (req->body.len > FSC_MAX_CONTROL_JSON)
+		return fsc_err_set(err, FSC_ELIMIT, "body_too_large", "the body is too large");
+	*out = json_loadb(req->body.data ? req->body.data : "", req->body.len,
+			  JSON_REJECT_DUPLICATES, &why);
+	if (!*out) {
+		fsc_err_set(err, FSC_EINVAL, "bad_json", "body: %s", why.text);
+		fsc_err_at(err, NULL, why.position);
+		return FSC_EINVAL;
+	}
+	if (!json_is_object(*out)) {
+		json_decref(*out);
+		*out = NULL;
+		return fsc_err_set(err, FSC_EINVAL, "bad_json", "the body must be a JSON object");
+	}
+	return FSC_OK;
+}
+
+void fsc_api_audit(const struct fsc_req *req, const char *action, const char *subject,
+		   const char *detail)
+{
+	struct fsc_err err = FSC_ERR_INIT;
+	const struct fsc_audit row = {
+		.project = fsc_auth_project(req),
+		.actor = req->who.label,
+		.action = action,
+		.subject = subject,
+		.detail = detail,
+		.remote = req->peer,
+	};
+
+	if (fsc_store_audit_put(fsc_api_app(req)->store, &row, &err))
+		fsc_log(FSC_LOG_ERROR, "api", "msg=\"audit row not written\" action=%s code=%s",
+			action, err.code);
+}

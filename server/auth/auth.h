@@ -1,0 +1,64 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Who is asking, and may they. On a loopback address everyone is admitted with all scopes of the default
+ * project unless tokens are required; on any other address every call with a scope needs a token, as
+ * "Authorization: Bearer" or as the cookie that POST /login gave for it.
+ *
+ * A token is "fst_" and 40 hex digits of randomness; the store keeps its sha256 only. A session cookie is
+ * the token's digest, an expiry and an HMAC under a key of this installation: it needs no table, and dies
+ * with the token (docs/decisions/0012-session-cookie.md). Any thread unless said otherwise.
+ */
+#ifndef FSC_AUTH_AUTH_H
+#define FSC_AUTH_AUTH_H
+
+#include "http/resp.h"
+
+struct fsc_store;
+struct fsc_auth;
+
+#define FSC_TOKEN_TEXT_MAX 64
+#define FSC_SESSION_SECONDS 43200
+#define FSC_COOKIE_NAME "fleetscope_session"
+
+struct fsc_auth_opts {
+	struct fsc_store *store; /* borrowed */
+	bool required;		 /* false: loopback without tokens */
+};
+/* Reads or makes the cookie key. */
+fsc_nodiscard enum fsc_status fsc_auth_new(struct fsc_auth **out, const struct fsc_auth_opts *opts,
+					   struct fsc_err *err);
+void fsc_auth_free(struct fsc_auth *a);
+bool fsc_auth_required(const struct fsc_auth *a);
+
+/* The authorize step of a request: sets req->who, or fills resp with 401 or 403 and returns false. */
+bool fsc_auth_check(struct fsc_auth *a, struct fsc_req *req, uint32_t perm, struct fsc_resp *resp);
+int64_t fsc_auth_project(const struct fsc_req *req);
+
+/* Set-Cookie value for the token, in cookie. FSC_EDENIED when it is not a live token. */
+fsc_nodiscard enum fsc_status fsc_auth_login(struct fsc_auth *a, struct fsc_req *req,
+					     const char *token, char cookie[512],
+					     struct fsc_err *err);
+void fsc_auth_logout_cookie(const struct fsc_req *req, char cookie[512]);
+
+/* Writes down when tokens were used last; from the housekeeping thread. */
+void fsc_auth_flush(struct fsc_auth *a);
+
+/* ---- tokens (token.c) ---- */
+/* Makes a token; text gets the secret, which is shown once. scopes: FSC_PERM_* bits. */
+fsc_nodiscard enum fsc_status fsc_token_create(struct fsc_store *s, int64_t project,
+					       const char *name, uint32_t scopes,
+					       int64_t expires_at_ns, int64_t *id,
+					       char text[FSC_TOKEN_TEXT_MAX], struct fsc_err *err);
+/* Takes a given secret instead of a random one (FLEETSCOPE_ADMIN_TOKEN_FILE); FSC_EEXIST when it is known. */
+fsc_nodiscard enum fsc_status fsc_token_adopt(struct fsc_store *s, int64_t project,
+					      const char *name, uint32_t scopes, const char *text,
+					      int64_t *id, struct fsc_err *err);
+/* "read,upload" to bits; FSC_EINVAL names the word. */
+fsc_nodiscard enum fsc_status fsc_token_parse_scopes(uint32_t *out, const char *text,
+						     struct fsc_err *err);
+/* Scope names in a fixed order: index 0.. until NULL; *bit gets the bit. */
+const char *fsc_token_scope_name(size_t i, uint32_t *bit);
+/* Digest of a secret as the store knows it; false when it cannot be one of ours. */
+fsc_nodiscard bool fsc_token_digest(uint8_t out[32], const char *text, size_t n);
+
+#endif

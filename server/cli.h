@@ -1,0 +1,12 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The verbs of fleetscope-server. Each returns the exit status of the process. */
+#ifndef FSC_SERVER_CLI_H
+#define FSC_SERVER_CLI_H
+
+#include "app.h"
+
+int fsc_cli_open(const struct fsc_config *cfg);	 /* cli_open.c */
+int fsc_cli_token(const struct fsc_config *cfg); /* cli_token.c */
+int fsc_cli_fail(const struct fsc_err *err);	 /* prints it; 1 */
+
+#endif

@@ -1,0 +1,61 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* fleetscope-server: entry point. */
+#include <signal.h>
+#include <stdio.h>
+#include <sys/stat.h>
+
+#include "cli.h"
+
+int fsc_cli_fail(const struct fsc_err *err)
+{
+	fprintf(stderr, "fleetscope-server: %s (%s", err->msg, err->code);
+	if (err->file[0])
+		fprintf(stderr, ", in %s", err->file);
+	if (err->offset >= 0)
+		fprintf(stderr, ", at byte %lld", (long long)err->offset);
+	fputs(")\n", stderr);
+	return 1;
+}
+
+static int serve(const struct fsc_config *cfg)
+{
+	struct fsc_err err = FSC_ERR_INIT;
+	struct fsc_server s;
+
+	if (fsc_server_start(&s, cfg, &err))
+		return fsc_cli_fail(&err);
+	printf("fleetscope-server: listening on http://%s/\n", fsc_http_authority(s.app.http));
+	fflush(stdout);
+	if (cfg->demo && fsc_server_demo(&s, &err)) {
+		fsc_cli_fail(&err);
+		fsc_server_stop(&s);
+		return 1;
+	}
+	fsc_server_wait(&s);
+	fsc_server_stop(&s);
+	return 0;
+}
+
+int main(int argc, char **argv)
+{
+	struct fsc_config cfg;
+	sigset_t stop;
+
+	fsc_config_parse(&cfg, argc, argv);
+	umask(077);
+	fsc_log_setup(2, cfg.log_level);
+	/* Blocked before any thread starts: the main thread waits for them by sigtimedwait. */
+	sigemptyset(&stop);
+	sigaddset(&stop, SIGINT);
+	sigaddset(&stop, SIGTERM);
+	sigprocmask(SIG_BLOCK, &stop, NULL);
+	switch (cfg.verb) {
+	case FSC_VERB_OPEN:
+		return fsc_cli_open(&cfg);
+	case FSC_VERB_TOKEN:
+		return fsc_cli_token(&cfg);
+	case FSC_VERB_SERVE:
+		break;
+	}
+	return serve(&cfg);
+}
