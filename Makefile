@@ -48,9 +48,13 @@ SRC_model := \
 	lib/model/build_tracks.c \
 	lib/model/classify.c \
 	lib/model/sort.c \
-	lib/model/trace.c
+	lib/model/trace.c \
+	lib/model/validate.c
 
-SRC_bundle :=
+SRC_bundle := \
+	lib/bundle/bundle_read.c \
+	lib/bundle/manifest.c \
+	lib/bundle/member_name.c
 
 SRC_formats := \
 	lib/formats/chrome_emit.c \
@@ -151,10 +155,14 @@ SRC_auth := \
 SRC_service := \
 	server/service/analyses.c \
 	server/service/exporting.c \
+	server/service/ingest.c \
+	server/service/ingest_remove.c \
 	server/service/query.c \
 	server/service/slices.c
 
-SRC_jobs :=
+SRC_jobs := \
+	server/jobs/index_run.c \
+	server/jobs/worker.c
 
 SRC_api := \
 	server/api/api_analysis.c \
@@ -223,7 +231,8 @@ TESTS_model :=
 
 TESTS_bundle :=
 
-TESTS_formats :=
+TESTS_formats := \
+	tests/unit/formats/test_expected.c
 
 TESTS_segment := \
 	tests/unit/segment/test_seg_read.c
@@ -323,6 +332,9 @@ PKG_server := inih jansson
 PKG_collector := libcurl jansson inih
 
 # Tests of a module may link more than the module itself may (`TESTMAY_segment := formats`).
+TESTMAY_model := formats
+TESTMAY_formats := bundle
+TESTMAY_bundle := formats
 TESTMAY_segment :=
 TESTMAY_analysis := formats demo
 TESTMAY_export := formats demo

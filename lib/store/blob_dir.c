@@ -147,6 +147,9 @@ static enum fsc_status sink_commit(struct fsc_blob_sink *s, const char *key, str
 	st = make_dir(s->d, dir, "blob", err); /* only blob/xx may be missing */
 	if (st != FSC_OK)
 		return st;
+	/* Young from now on: a segment may have been written long before it is published. */
+	if (utimensat(s->d->fd, s->temp, NULL, 0))
+		return sys_err(err, errno, "touch", s->temp);
 	if (renameat(s->d->fd, s->temp, s->d->fd, key))
 		return sys_err(err, errno, "rename to", key);
 	s->temp[0] = '\0';

@@ -1,0 +1,348 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * One run of the indexer. Its facts go to a scratch file first, because they may be published only when the
+ * whole bundle was walked and because they may be many; segments go to temporary files for the same reason.
+ */
+#include "jobs/index_run.h"
+
+#include <errno.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "base/arena.h"
+#include "base/clock.h"
+#include "base/fs.h"
+#include "base/limits.h"
+#include "base/vec.h"
+#include "facts/fact_codec.h"
+#include "facts/indexer_client.h"
+#include "store/blob.h"
+#include "store/queue.h"
+#include "store/store.h"
+
+#define SPOOL_BUFFER (256 * FSC_KIB)
+#define PROGRESS_NS 500000000LL	      /* between progress rows */
+#define PROGRESS_STAGE_NS 100000000LL /* when the stage changed */
+
+struct trace {
+	int64_t id;
+	bool known;		 /* had this id before: its old segment is in use */
+	bool committed;		 /* its segment is in place */
+	struct fsc_seg_put *put; /* owned, NULL once committed */
+	int64_t segment_bytes;
+	uint64_t spool_at; /* where its facts begin */
+};
+
+struct run {
+	const struct fsc_index_env *env;
+	const struct fsc_store_lease *lease;
+	struct fsc_bundle bundle; /* strings in arena */
+	struct fsc_arena arena;
+	int spool;	    /* scratch file of encoded facts, -1 none */
+	struct fsc_buf buf; /* facts not written there yet */
+	uint64_t spooled;   /* bytes written there */
+	FSC_VEC(struct trace) traces;
+	bool open_trace; /* the last of them has not ended */
+	int64_t progress_at_ns;
+	char stage[32];
+	/* reading the spool again */
+	struct fsc_fact_decoder dec;
+	uint64_t read_at;
+	bool ended;
+};
+
+/* ---- facts out of the child, into the scratch file ---- */
+
+static enum fsc_status flush(struct run *r, struct fsc_err *err)
+{
+	enum fsc_status st = fsc_fs_pwrite_all(r->spool, r->buf.data, r->buf.len, r->spooled, err);
+
+	if (st != FSC_OK)
+		return st;
+	r->spooled += r->buf.len;
+	fsc_buf_clear(&r->buf);
+	return FSC_OK;
+}
+
+static enum fsc_status spool(struct run *r, const struct fsc_fact *f, struct fsc_err *err)
+{
+	enum fsc_status st = fsc_fact_encode(&r->buf, f);
+
+	if (st != FSC_OK)
+		return fsc_err_set(err, st, "facts", "facts: a row does not fit");
+	return r->buf.len >= SPOOL_BUFFER ? flush(r, err) : FSC_OK;
+}
+
+/* Takes back what came since `at`: the trace it belongs to was withdrawn. */
+static enum fsc_status unspool(struct run *r, uint64_t at, struct fsc_err *err)
+{
+	if (at >= r->spooled) {
+		r->buf.len = (size_t)(at - r->spooled);
+		return FSC_OK;
+	}
+	fsc_buf_clear(&r->buf);
+	r->spooled = at;
+	return ftruncate(r->spool, (off_t)at) ? fsc_err_sys(err, errno, "facts: cut") : FSC_OK;
+}
+
+static enum fsc_status begin_trace(struct run *r, const struct fsc_fact_trace *t,
+				   struct fsc_err *err)
+{
+	struct trace n = { .spool_at = r->spooled + r->buf.len };
+	enum fsc_status st = fsc_store_trace_id(r->env->store, r->bundle.id, t->member, t->slot,
+						&n.id, &n.known, err);
+
+	if (st != FSC_OK)
+		return st;
+	if (!fsc_vec_push(&r->traces, n))
+		return fsc_err_set(err, FSC_ENOMEM, NULL, "facts: no memory for traces");
+	r->open_trace = true;
+	return FSC_OK;
+}
+
+static enum fsc_status end_trace(struct run *r, const struct fsc_fact_trace_end *e,
+				 struct fsc_err *err)
+{
+	struct trace *t = &r->traces.v[r->traces.n - 1];
+
+	r->open_trace = false;
+	t->segment_bytes = e->segment_bytes;
+	return fsc_seg_put_finish(t->put, err);
+}
+
+static enum fsc_status withdraw(struct run *r, struct fsc_err *err)
+{
+	struct trace *t = &r->traces.v[--r->traces.n];
+
+	r->open_trace = false;
+	fsc_seg_put_abort(t->put);
+	return unspool(r, t->spool_at, err);
+}
+
+/* A row every half second at most; its loss does not matter. */
+static void progress(struct run *r, const struct fsc_fact_progress *p)
+{
+	int64_t now = fsc_clock_mono_ns();
+	bool new_stage = strncmp(r->stage, p->stage, sizeof(r->stage) - 1) != 0;
+	struct fsc_progress row = { .stage = p->stage,
+				    .member = p->member,
+				    .done = p->done,
+				    .total = p->total,
+				    .events = p->events };
+
+	if (now - r->progress_at_ns < (new_stage ? PROGRESS_STAGE_NS : PROGRESS_NS))
+		return;
+	r->progress_at_ns = now;
+	memset(r->stage, 0, sizeof(r->stage));
+	memcpy(r->stage, p->stage, strnlen(p->stage, sizeof(r->stage) - 1));
+	(void)!fsc_store_bundle_progress(r->env->store, r->bundle.id, &row, NULL);
+}
+
+static enum fsc_status on_fact(void *ctx, const struct fsc_fact *f, struct fsc_err *err)
+{
+	struct run *r = ctx;
+	enum fsc_status st = FSC_OK;
+
+	switch (f->type) {
+	case FSC_FACT_PROGRESS:
+		progress(r, &f->u.progress);
+		return FSC_OK;
+	case FSC_FACT_TRACE:
+		st = begin_trace(r, &f->u.trace, err);
+		break;
+	case FSC_FACT_TRACE_END:
+		st = end_trace(r, &f->u.trace_end, err);
+		break;
+	case FSC_FACT_MEMBER:
+		if (r->open_trace)
+			st = withdraw(r, err);
+		break;
+	default:
+		break;
+	}
+	return st == FSC_OK ? spool(r, f, err) : st;
+}
+
+static enum fsc_status on_segment(void *ctx, int *fd, struct fsc_err *err)
+{
+	struct run *r = ctx;
+
+	return fsc_seg_put_begin(&r->traces.v[r->traces.n - 1].put, r->env->blobs, fd, err);
+}
+
+static enum fsc_status run_child(struct run *r, int blob_fd, const atomic_bool *stop,
+				 struct fsc_index_result *out, struct fsc_err *err)
+{
+	const struct fsc_bundle *b = &r->bundle;
+	struct fsc_indexer_job job = {
+		.program = r->env->indexer,
+		.blob_fd = blob_fd,
+		.name = b->name[0] ? b->name : b->sha256_hex,
+		.job = b->job,
+		.host = b->host,
+		.capture = b->capture,
+		.rank = b->rank,
+		.blob_sha256 = b->sha256,
+		.max_memory_bytes = r->env->max_memory_bytes,
+		.max_cpu_s = r->env->max_cpu_s,
+		.max_wall_s = r->env->max_wall_s,
+	};
+	struct fsc_indexer_sink sink = { .ctx = r, .fact = on_fact, .segment_fd = on_segment };
+	struct fsc_indexer_result res = { 0 };
+	enum fsc_status st = fsc_indexer_run(&job, &sink, &res, stop, err);
+
+	out->cpu_ns = res.cpu_ns;
+	out->wall_ns = res.wall_ns;
+	return st == FSC_OK ? flush(r, err) : st;
+}
+
+/* ---- segments and facts into the store ---- */
+
+/* A read is an input of the writer thread here: small portions, so that nothing big is held there. */
+static enum fsc_status refill(struct run *r, struct fsc_err *err)
+{
+	char portion[32768];
+	ssize_t n;
+
+	do
+		n = pread(r->spool, portion, sizeof(portion), (off_t)r->read_at);
+	while (n < 0 && errno == EINTR);
+	if (n < 0)
+		return fsc_err_sys(err, errno, "facts: read");
+	if (n == 0)
+		return FSC_END;
+	r->read_at += (uint64_t)n;
+	return fsc_fact_decoder_put(&r->dec, portion, (size_t)n, err);
+}
+
+static enum fsc_status next_fact(void *ctx, struct fsc_fact *f, struct fsc_err *err)
+{
+	struct run *r = ctx;
+	enum fsc_status st;
+
+	for (;;) {
+		st = fsc_fact_decoder_next(f, &r->dec, err);
+		if (st != FSC_AGAIN)
+			return st;
+		st = refill(r, err);
+		if (st != FSC_OK)
+			return st;
+	}
+}
+
+static enum fsc_status commit_segments(struct run *r, struct fsc_err *err)
+{
+	for (size_t i = 0; i < r->traces.n; i++) {
+		struct trace *t = &r->traces.v[i];
+		struct fsc_seg_put *put = t->put;
+		enum fsc_status st;
+
+		t->put = NULL;
+		st = fsc_seg_put_commit(put, t->id, err);
+		if (st != FSC_OK)
+			return st;
+		t->committed = true;
+	}
+	return FSC_OK;
+}
+
+static enum fsc_status publish(struct run *r, bool *ready, struct fsc_err *err)
+{
+	FSC_VEC(struct fsc_publish_trace) given = { 0 };
+	struct fsc_published done = { 0 };
+	struct fsc_publish in = {
+		.bundle = r->bundle.id, .lease = r->lease, .next = next_fact, .ctx = r
+	};
+	enum fsc_status st = FSC_OK;
+
+	for (size_t i = 0; i < r->traces.n; i++) {
+		struct fsc_publish_trace t = { r->traces.v[i].id, r->traces.v[i].segment_bytes };
+
+		if (!fsc_vec_push(&given, t))
+			st = fsc_err_set(err, FSC_ENOMEM, NULL, "publish: no memory");
+	}
+	in.traces = given.v;
+	in.n_traces = given.n;
+	fsc_fact_decoder_init(&r->dec);
+	if (st == FSC_OK)
+		st = fsc_store_publish(r->env->store, &r->arena, &in, &done, err);
+	fsc_fact_decoder_fini(&r->dec);
+	fsc_vec_fini(&given);
+	if (st != FSC_OK)
+		return st;
+	*ready = done.state == FSC_BUNDLE_READY;
+	for (size_t i = 0; i < done.n_removed; i++)
+		(void)!fsc_seg_file_delete(r->env->blobs, done.removed[i], NULL);
+	return FSC_OK;
+}
+
+/* ---- all of it ---- */
+
+static void run_fini(struct run *r, bool published)
+{
+	for (size_t i = 0; i < r->traces.n; i++) {
+		struct trace *t = &r->traces.v[i];
+
+		fsc_seg_put_abort(t->put);
+		if (t->committed && !published && !t->known)
+			(void)!fsc_seg_file_delete(r->env->blobs, t->id, NULL);
+	}
+	fsc_vec_fini(&r->traces);
+	fsc_buf_fini(&r->buf);
+	fsc_arena_fini(&r->arena);
+	if (r->spool >= 0)
+		close(r->spool);
+}
+
+static enum fsc_status open_blob(struct run *r, int *fd, struct fsc_err *err)
+{
+	enum fsc_status st = fsc_store_bundle_get(r->env->store, &r->arena, r->lease->project,
+						  r->lease->subject, &r->bundle, err);
+
+	if (st != FSC_OK)
+		return st;
+	st = fsc_blob_open(r->env->blobs, r->bundle.sha256, fd, NULL, err);
+	if (st == FSC_ENOTFOUND)
+		fsc_err_set(err, st, "blob_gone", "bundle: its bytes are not kept any more");
+	return st;
+}
+
+enum fsc_status fsc_index_run(const struct fsc_index_env *env, const struct fsc_store_lease *lease,
+			      const atomic_bool *stop, struct fsc_index_result *out,
+			      struct fsc_err *err)
+{
+	struct run r = { .env = env, .lease = lease, .spool = -1 };
+	int blob_fd = -1;
+	bool published = false;
+	enum fsc_status st;
+
+	*out = (struct fsc_index_result){ 0 };
+	fsc_arena_init(&r.arena, 64 * FSC_MIB);
+	fsc_buf_init(&r.buf, SPOOL_BUFFER + 2 * FSC_MAX_FACT_FRAME);
+	st = open_blob(&r, &blob_fd, err);
+	if (st == FSC_OK)
+		st = fsc_blobs_scratch(env->blobs, &r.spool, err);
+	if (st == FSC_OK)
+		st = run_child(&r, blob_fd, stop, out, err);
+	if (st == FSC_OK)
+		st = commit_segments(&r, err);
+	if (st == FSC_OK) {
+		st = publish(&r, &out->ready, err);
+		published = st == FSC_OK;
+	}
+	if (blob_fd >= 0)
+		close(blob_fd);
+	run_fini(&r, published);
+	return st;
+}
+
+bool fsc_index_is_final(const struct fsc_err *err)
+{
+	static const char *const codes[] = { "indexer_timeout", "indexer_memory",
+					     "indexer_protocol", "facts", "blob_gone" };
+
+	for (size_t i = 0; i < FSC_ARRAY_LEN(codes); i++)
+		if (!strcmp(err->code, codes[i]))
+			return true;
+	return false;
+}
