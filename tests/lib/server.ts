@@ -105,8 +105,8 @@ export async function waitBundle(s: TestServer, id: string, ms = 60000): Promise
 }
 
 /** Uploads and waits; throws when the upload is refused. A failed bundle is returned, not thrown. */
-export async function uploadAndWait(s: TestServer, bytes: Uint8Array, params: Params = {}, ms = 60000): Promise<BundleState> {
-	const u = await upload(s, bytes, params);
+export async function uploadAndWait(s: TestServer, name: string, bytes: Uint8Array, params: Params = {}, ms = 60000): Promise<BundleState> {
+	const u = await upload(s, bytes, { name, ...params });
 	if (u.status !== 202) throw new Error(`upload: HTTP ${u.status} ${JSON.stringify(u.body)}`);
 	return waitBundle(s, u.body.id, ms);
 }
