@@ -55,7 +55,7 @@ static enum fsc_status gpu_event(struct pf *x, struct fsc_buf *out, const struct
 				 struct fsc_err *err)
 {
 	const struct fsc_seg_track *t = fsc_seg_track(x->seg, s->track);
-	bool copy = s->kind == FSC_KIND_MEMCPY, set = s->kind == FSC_KIND_MEMSET;
+	bool copy = s->kind == FSC_KIND_MEMCPY, set = s->kind == FSC_KIND_MEMSET, typed;
 	struct fsc_buf *b = &x->seq.body;
 	struct fsc_launch launch;
 	const char *json;
@@ -78,12 +78,13 @@ static enum fsc_status gpu_event(struct pf *x, struct fsc_buf *out, const struct
 					  s->name));
 	pb_uint(b, 20, fsc_pf_intern_seg(&x->seq, PF_EVENT_NAMES, &x->seq.seen_name, s->name));
 	m = pb_begin(b, 21);
-	if (!fsc_seg_launch(&launch, x->seg, s->id)) {
+	typed = !fsc_seg_launch(&launch, x->seg, s->id) && launch.grid[0] >= 0;
+	if (typed) {
 		dim3(b, 1, launch.grid);
 		dim3(b, 2, launch.block);
 	}
 	if (n)
-		fsc_pf_launch_args(&x->seq, 3, json, n);
+		fsc_pf_launch_args(&x->seq, 3, json, n, typed);
 	pb_end(b, m);
 	fsc_pf_seq_event(&x->seq, out, abs_ts(x, s->ts), PKT_GPU_RENDER_STAGE);
 	return FSC_OK;

@@ -3,6 +3,8 @@
  * values and strings with escapes travel as raw JSON text, which Perfetto parses itself. */
 #include "export/perfetto_args.h"
 
+#include <string.h>
+
 #include "base/json_scan.h"
 #include "base/num.h"
 #include "export/pb.h"
@@ -29,6 +31,11 @@ enum {
 static bool is_integer(int64_t *v, const struct fsc_json_member *m)
 {
 	return m->type == FSC_JSON_NUMBER && fsc_parse_i64(v, m->value, m->value_len);
+}
+
+static bool is_key(const struct fsc_json_member *m, const char *key)
+{
+	return m->key_len == strlen(key) && !memcmp(m->key, key, m->key_len);
 }
 
 static void annotation_string(struct pf_seq *q, const struct fsc_json_member *m)
@@ -86,7 +93,8 @@ void fsc_pf_annotations(struct pf_seq *q, uint32_t field, const char *json, size
 	}
 }
 
-void fsc_pf_launch_args(struct pf_seq *q, uint32_t field, const char *json, size_t n)
+void fsc_pf_launch_args(struct pf_seq *q, uint32_t field, const char *json, size_t n,
+			bool typed_size)
 {
 	struct fsc_json_scan s = fsc_json_scan_of(json, n);
 	struct fsc_json_member m;
@@ -96,6 +104,8 @@ void fsc_pf_launch_args(struct pf_seq *q, uint32_t field, const char *json, size
 	size_t msg;
 
 	while (fsc_json_scan_next(&s, &m)) {
+		if (typed_size && (is_key(&m, "grid") || is_key(&m, "block")))
+			continue;
 		msg = pb_begin(&q->body, field);
 		iid = fsc_pf_intern_text(q, PF_COMPUTE_ARG_NAMES, &q->seen_arg, m.key, m.key_len);
 		if (iid)
