@@ -68,6 +68,13 @@ SRC_formats := \
 SRC_segment := \
 	lib/segment/ivals.c \
 	lib/segment/lod.c \
+	lib/segment/query_aggregate.c \
+	lib/segment/query_busy.c \
+	lib/segment/query_counters.c \
+	lib/segment/query_flows.c \
+	lib/segment/query_minimap.c \
+	lib/segment/query_search.c \
+	lib/segment/query_slices.c \
 	lib/segment/seg_args.c \
 	lib/segment/seg_args_lru.c \
 	lib/segment/seg_block.c \
@@ -235,6 +242,7 @@ TESTS_formats := \
 	tests/unit/formats/test_expected.c
 
 TESTS_segment := \
+	tests/unit/segment/test_query_slices.c \
 	tests/unit/segment/test_seg_read.c
 # What the tests of a module share; linked into each of its unit tests.
 TESTHELP_segment := tests/unit/segment/help_gen_trace.c

@@ -171,15 +171,17 @@ struct fsc_seg_d_args_block {
 	uint32_t crc, zero;
 };
 
-/* Covered time of one kind group of one device, at multiples of 2^shift ns. */
+/* Covered time of one kind group of one device: sums at multiples of 2^shift ns, or, where they are few,
+ * the intervals themselves (pairs of start and end). */
 struct fsc_seg_d_cover {
-	int64_t first_bucket; /* boundary i lies at (first_bucket + i) << shift */
+	int64_t first_bucket; /* grid: boundary i lies at (first_bucket + i) << shift */
 	uint32_t first_sum, n_sums;
 	int32_t device;
-	uint8_t group, shift;
-	uint16_t zero;
+	uint8_t group, shift, form, zero;
 };
 #define FSC_SEG_COVER_GROUPS 4u
+#define FSC_SEG_COVER_GRID 0
+#define FSC_SEG_COVER_INTERVALS 1
 
 #define FSC_SEG_SIZE_IS(type, bytes) _Static_assert(sizeof(type) == (bytes), #type " is on disk")
 FSC_SEG_SIZE_IS(struct fsc_seg_d_header, 248);

@@ -58,7 +58,7 @@ static inline void fsc_seg_tally_add(struct fsc_seg_tally *t, uint32_t cls, int6
 			return;
 		}
 		if (t->cls[slot] == cls) {
-			t->ns[slot] += ns;
+			t->ns[slot] = (int64_t)((uint64_t)t->ns[slot] + (uint64_t)ns);
 			return;
 		}
 	}

@@ -3,7 +3,6 @@
  * Blocks of slices: checked when first touched, then decoded. A checked block holds what the decoders rely
  * on: an escape for every marker, classes in range, times in order and in range.
  */
-#include <math.h>
 #include <string.h>
 
 #include "base/crc.h"
@@ -154,6 +153,7 @@ static bool lod_contents_ok(const struct fsc_seg *s, const struct fsc_seg_d_row 
 			    const struct fsc_seg_lod *l)
 {
 	struct fsc_seg_lod_shape sh;
+	const float max = (float)(FSC_SEG_TIME_MAX * 2); /* so that it fits int64 again */
 
 	fsc_seg_lod_shape(&sh, r->n);
 	for (uint32_t k = 0; k < sh.n_levels; k++)
@@ -161,7 +161,8 @@ static bool lod_contents_ok(const struct fsc_seg *s, const struct fsc_seg_d_row 
 			const struct fsc_seg_node *node = &l->level[k][i];
 
 			if (node->cls >= s->h.n_classes || node->rep >= r->n ||
-			    !isfinite(node->dom) || !isfinite(node->max))
+			    !(node->dom >= 0 && node->dom <= max) ||
+			    !(node->max >= 0 && node->max <= max))
 				return false;
 		}
 	for (uint32_t g = 0; g < l->groups; g++)

@@ -226,6 +226,14 @@ static enum fsc_status check_args_blocks(const struct fsc_seg *s, struct fsc_err
 	return next == s->h.n_args ? FSC_OK : bad(err, "args", s->h.n_args_blocks);
 }
 
+static bool intervals_ok(const int64_t *t, uint32_t n)
+{
+	for (uint32_t i = 0; i < n; i++)
+		if (!time_ok(t[i]) || (i && t[i] < t[i - 1]))
+			return false;
+	return n % 2 == 0;
+}
+
 static enum fsc_status check_small(struct fsc_seg *s, struct fsc_err *err)
 {
 	const struct fsc_loss *l = (const void *)s->part[FSC_SEG_LOSSES].p;
@@ -243,11 +251,19 @@ static enum fsc_status check_small(struct fsc_seg *s, struct fsc_err *err)
 		const struct fsc_seg_d_cover *c = &s->covers[i];
 		int64_t max;
 
-		if (c->group >= FSC_SEG_COVER_GROUPS || c->shift > 61 || c->n_sums < 2 ||
-		    c->first_sum > n_sums || c->n_sums > n_sums - c->first_sum)
+		if (c->group >= FSC_SEG_COVER_GROUPS || c->n_sums < 2 || c->first_sum > n_sums ||
+		    c->n_sums > n_sums - c->first_sum || c->form > FSC_SEG_COVER_INTERVALS)
 			return bad(err, "covers", i);
-		max = (FSC_SEG_TIME_MAX >> c->shift) + 1;
-		if (c->first_bucket < -max || c->first_bucket + (int64_t)c->n_sums - 1 > max)
+		if (c->form == FSC_SEG_COVER_INTERVALS) {
+			if (!intervals_ok((const int64_t *)(const void *)s->cover_sums +
+						  c->first_sum,
+					  c->n_sums))
+				return bad(err, "covers", i);
+			continue;
+		}
+		max = c->shift > 61 ? 0 : (FSC_SEG_TIME_MAX >> c->shift) + 1;
+		if (!max || c->first_bucket < -max ||
+		    c->first_bucket + (int64_t)c->n_sums - 1 > max)
 			return bad(err, "covers", i);
 	}
 	return FSC_OK;

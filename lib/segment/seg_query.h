@@ -85,4 +85,33 @@ void fsc_seg_hits_fini(struct fsc_seg_hits *h);
 fsc_nodiscard enum fsc_status fsc_seg_minimap(int64_t *busy, const struct fsc_seg *s, int64_t t0,
 					      int64_t t1, uint32_t n, struct fsc_err *err);
 
+/* Counter samples of one track in [t0, t1), at most one point a pixel: the least, greatest and last value
+ * that was sampled in it. The first point stands for the value in force at t0 when there is one. */
+struct fsc_seg_counter_point {
+	int64_t t; /* first sample of the pixel; t0 for the value in force */
+	double min, max, last;
+};
+struct fsc_seg_counter_points {
+	FSC_VEC(struct fsc_seg_counter_point) v;
+};
+fsc_nodiscard enum fsc_status fsc_seg_counters_minmax(struct fsc_seg_counter_points *out,
+						      const struct fsc_seg *s, uint32_t track,
+						      int64_t t0, int64_t t1, uint32_t px,
+						      struct fsc_err *err);
+void fsc_seg_counter_points_fini(struct fsc_seg_counter_points *p);
+
+/* Flows of which a slice at either end intersects [t0, t1), each once, in slice order, at most limit. */
+struct fsc_seg_flow_ends {
+	struct fsc_seg_slice from, to;
+	uint32_t cat, name; /* string ids */
+};
+struct fsc_seg_flow_list {
+	FSC_VEC(struct fsc_seg_flow_ends) v;
+	bool truncated;
+};
+fsc_nodiscard enum fsc_status fsc_seg_flows_in(struct fsc_seg_flow_list *out,
+					       const struct fsc_seg *s, int64_t t0, int64_t t1,
+					       uint32_t limit, struct fsc_err *err);
+void fsc_seg_flow_list_fini(struct fsc_seg_flow_list *l);
+
 #endif

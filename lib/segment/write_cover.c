@@ -5,10 +5,12 @@
  */
 #include <stdlib.h>
 
+#include "base/num.h"
 #include "segment/ivals.h"
 #include "segment/write_internal.h"
 
-#define COVER_BUCKETS 16384u /* at most, for each device and group */
+#define COVER_BUCKETS 16384u  /* at most, for each device and group */
+#define COVER_INTERVALS 2048u /* up to here the intervals themselves are kept */
 
 static enum fsc_status no_memory(struct fsc_err *err)
 {
@@ -48,7 +50,7 @@ static void times_and_kind(struct fsc_seg_d_track *to, const struct fsc_seg_writ
 			to->t_max_ns = r->last_end;
 		to->n_slices += r->n;
 		for (uint32_t i = r->first_slice; i < r->first_slice + r->n; i++) {
-			by_kind[s->kind[i]] += s->dur[i];
+			by_kind[s->kind[i]] = fsc_add_i64_sat(by_kind[s->kind[i]], s->dur[i]);
 			n_by_kind[s->kind[i]]++;
 		}
 	}
@@ -99,16 +101,31 @@ struct covers {
 	FSC_VEC(uint64_t) sums;
 };
 
+/* Few intervals are kept as they are: pairs of times. */
+static bool add_intervals(struct covers *c, const struct fsc_ivals *u, struct fsc_seg_d_cover *h)
+{
+	h->form = FSC_SEG_COVER_INTERVALS;
+	h->first_sum = (uint32_t)c->sums.n;
+	h->n_sums = (uint32_t)u->v.n * 2;
+	for (size_t i = 0; i < u->v.n; i++)
+		if (!fsc_vec_push(&c->sums, (uint64_t)u->v.v[i].t0) ||
+		    !fsc_vec_push(&c->sums, (uint64_t)u->v.v[i].t1))
+			return false;
+	return fsc_vec_push(&c->head, *h);
+}
+
 /* Covered time at each multiple of 2^shift over the extent of the union. */
 static bool add_cover(struct covers *c, const struct fsc_ivals *u, int32_t device, uint32_t group)
 {
 	struct fsc_seg_d_cover h = { .device = device, .group = (uint8_t)group };
-	uint64_t max = u->v.n / 16 < COVER_BUCKETS ? u->v.n / 16 : COVER_BUCKETS;
+	uint64_t max = u->v.n / 2 < COVER_BUCKETS ? u->v.n / 2 : COVER_BUCKETS;
 	int64_t first = u->v.v[0].t0, last = u->v.v[u->v.n - 1].t1;
 	uint64_t sum = 0;
 	size_t i = 0;
 
-	while ((uint64_t)((last >> h.shift) - (first >> h.shift)) + 1 > (max < 64 ? 64 : max))
+	if (u->v.n <= COVER_INTERVALS)
+		return add_intervals(c, u, &h);
+	while ((uint64_t)((last >> h.shift) - (first >> h.shift)) + 1 > max)
 		h.shift++;
 	h.first_bucket = first >> h.shift;
 	h.first_sum = (uint32_t)c->sums.n;
