@@ -225,14 +225,14 @@ static enum fsc_status make_cat(struct chrome_cat *e, struct chrome *c, const st
 {
 	size_t n;
 	const char *s = fsc_jt_text(&c->t, v, &n);
-	e->class = (uint8_t)fsc_classify_cat(s, n);
-	if (e->class != FSC_CAT_UNKNOWN && n && memchr(s, '_', n))
+	e->cls = (uint8_t)fsc_classify_cat(s, n);
+	if (e->cls != FSC_CAT_UNKNOWN && n && memchr(s, '_', n))
 		c->kineto = true;
 	TRY(fsc_build_str(&e->name, c->b, s, n));
 	return fsc_build_cat(&e->cat, c->b, s, n);
 }
 
-/* Absent category: the empty string, class unknown. *e is valid until the next call. */
+/* Absent category: the empty string, cls unknown. *e is valid until the next call. */
 static enum fsc_status event_cat(const struct chrome_cat **out, struct chrome *c,
 				 struct chrome_cat *tmp)
 {
@@ -275,16 +275,17 @@ static fsc_noinline enum fsc_status grow_kinds(struct chrome *c, uint32_t name)
 	return FSC_OK;
 }
 
-/* Kind by class and name, remembered per name. */
-static enum fsc_status slice_kind(uint8_t *kind, struct chrome *c, uint8_t class, uint32_t name)
+/* Kind by cls and name, remembered per name. */
+static enum fsc_status slice_kind(uint8_t *kind, struct chrome *c, uint8_t cls, uint32_t name)
 {
 	if (FSC_UNLIKELY(name >= c->n_kinds))
 		TRY(grow_kinds(c, name));
 	uint8_t k = c->kinds[name];
-	if (FSC_UNLIKELY(!k || k >> 4 != class)) {
+	if (FSC_UNLIKELY(!k || k >> 4 != cls)) {
 		size_t n;
 		const char *s = fsc_strtab_get(fsc_build_trace(c->b)->strings, name, &n);
-		k = (uint8_t)(class << 4 | fsc_classify((enum fsc_cat_class) class, s, n));
+		k = (uint8_t)((unsigned)cls << 4 |
+			      (unsigned)fsc_classify((enum fsc_cat_class)cls, s, n));
 		c->kinds[name] = k;
 	}
 	*kind = k & 15;
@@ -311,9 +312,9 @@ static int64_t correlation(struct chrome *c)
 	return FSC_NO_CORRELATION;
 }
 
-static enum fsc_status slice_track(uint32_t *track, struct chrome *c, uint8_t class, uint32_t ident)
+static enum fsc_status slice_track(uint32_t *track, struct chrome *c, uint8_t cls, uint32_t ident)
 {
-	if (fsc_cat_is_gpu((enum fsc_cat_class) class)) {
+	if (fsc_cat_is_gpu((enum fsc_cat_class)cls)) {
 		int64_t pid;
 		/* Profilers use the device number as pid of its rows; older files have no device arg. */
 		int32_t device = arg_i32(c, A_DEVICE, FSC_NO_ORDINAL);
@@ -324,9 +325,9 @@ static enum fsc_status slice_track(uint32_t *track, struct chrome *c, uint8_t cl
 					arg_i32(c, A_CONTEXT, FSC_NO_ORDINAL),
 					arg_i32(c, A_STREAM, FSC_NO_ORDINAL));
 	}
-	if (class == FSC_CAT_GPU_ANNOTATION)
+	if (cls == FSC_CAT_GPU_ANNOTATION)
 		return fsc_build_annotation(track, c->b, ident, 0);
-	if (class == FSC_CAT_SYNC)
+	if (cls == FSC_CAT_SYNC)
 		return fsc_build_annotation(track, c->b, ident, 1);
 	return fsc_build_thread(track, c->b, ident);
 }
@@ -449,7 +450,7 @@ static enum fsc_status fill_slice(struct fsc_build_slice *s, const struct chrome
 	TRY(event_args(&s->args, c));
 	s->cat = (*cat)->cat;
 	s->correlation = correlation(c);
-	return slice_kind(&s->kind, c, (*cat)->class, s->name);
+	return slice_kind(&s->kind, c, (*cat)->cls, s->name);
 }
 
 /* What hangs on a slice besides its columns. */
@@ -480,7 +481,7 @@ static enum fsc_status complete(struct chrome *c)
 	}
 	TRY(fill_slice(&s, &cat, c, &tmp));
 	TRY(event_ident(&ident, c));
-	TRY(slice_track(&s.track, c, cat->class, ident));
+	TRY(slice_track(&s.track, c, cat->cls, ident));
 	TRY(fsc_build_slice(&slice, c->b, &s));
 	return slice_rows(c, slice, &s);
 }
@@ -495,7 +496,7 @@ static enum fsc_status begin(struct chrome *c)
 		return FSC_OK;
 	TRY(fill_slice(&s, &cat, c, &tmp));
 	TRY(event_ident(&ident, c));
-	TRY(slice_track(&s.track, c, cat->class, ident));
+	TRY(slice_track(&s.track, c, cat->cls, ident));
 	TRY(fsc_build_begin(&slice, c->b, &s));
 	return slice_rows(c, slice, &s);
 }
@@ -512,7 +513,7 @@ static enum fsc_status end(struct chrome *c)
 	TRY(event_name(&name, c));
 	TRY(event_args(&args, c));
 	TRY(event_ident(&ident, c));
-	TRY(slice_track(&track, c, cat->class, ident));
+	TRY(slice_track(&track, c, cat->cls, ident));
 	return fsc_build_end(c->b, track, ts, name, has(c, F_CAT) ? cat->cat : FSC_BUILD_NO_CAT,
 			     args);
 }

@@ -78,8 +78,8 @@ enum chrome_arg {
 
 struct chrome_cat {
 	char text[40];
-	uint8_t n;     /* 0: free */
-	uint8_t class; /* enum fsc_cat_class */
+	uint8_t n;   /* 0: free */
+	uint8_t cls; /* enum fsc_cat_class */
 	uint16_t cat;
 	uint32_t name; /* string id */
 };
@@ -110,7 +110,7 @@ struct chrome {
 	/* caches: numeric identity, category by text, kind by name */
 	struct chrome_ident idents[CHROME_IDENTS];
 	struct chrome_cat cats[CHROME_CATS];
-	uint8_t *kinds; /* owned; by string id: class << 4 | kind, 0 unknown */
+	uint8_t *kinds; /* owned; by string id: cls << 4 | kind, 0 unknown */
 	uint32_t n_kinds;
 
 	/* losses counted here and named once at the end */
