@@ -236,7 +236,8 @@ TESTS_facts := \
 
 TESTS_model :=
 
-TESTS_bundle :=
+TESTS_bundle := \
+	tests/unit/bundle/test_bundle_read.c
 
 TESTS_formats := \
 	tests/unit/formats/test_expected.c

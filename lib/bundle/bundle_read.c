@@ -22,6 +22,7 @@
 struct member_source {
 	struct fsc_source base;
 	struct fsc_bundle *b; /* borrowed */
+	struct fsc_err fault; /* of the current member: told again by every later read */
 };
 
 /* A view of a borrowed source, so that a wrapper may own something. */
@@ -152,13 +153,9 @@ static enum fsc_status count_bytes(struct fsc_bundle *b, size_t n, struct fsc_er
 	return FSC_OK;
 }
 
-static enum fsc_status member_read(struct fsc_source *s, void *buf, size_t cap, size_t *n,
-				   struct fsc_err *err)
+static enum fsc_status member_bytes(struct fsc_bundle *b, void *buf, size_t cap, size_t *n,
+				    struct fsc_err *err)
 {
-	struct fsc_bundle *b = ((struct member_source *)s)->b;
-	*n = 0;
-	if (!b->in_member)
-		return FSC_END;
 	if (!b->a) {
 		enum fsc_status st = fsc_source_read(b->src, buf, cap, n, err);
 		return st == FSC_OK ? count_bytes(b, *n, err) : st;
@@ -172,6 +169,27 @@ static enum fsc_status member_read(struct fsc_source *s, void *buf, size_t cap, 
 	if (b->sha)
 		fsc_sha256_update(b->sha, buf, *n);
 	return count_bytes(b, *n, err);
+}
+
+static enum fsc_status member_read(struct fsc_source *s, void *buf, size_t cap, size_t *n,
+				   struct fsc_err *err)
+{
+	struct member_source *m = (struct member_source *)s;
+	*n = 0;
+	if (!m->b->in_member)
+		return FSC_END;
+	if (m->fault.status < 0) {
+		if (err)
+			*err = m->fault;
+		return m->fault.status;
+	}
+	enum fsc_status st = member_bytes(m->b, buf, cap, n, &m->fault);
+	if (st < 0) {
+		*n = 0;
+		if (err)
+			*err = m->fault;
+	}
+	return st;
 }
 
 static void member_free(struct fsc_source *s)
@@ -245,6 +263,7 @@ enum fsc_status fsc_bundle_open(struct fsc_bundle **out, struct fsc_source *src,
 	b->src = fsc_source_auto(src);
 	b->name = fsc_xstrdup(name ? name : "");
 	b->src_err = (struct fsc_err)FSC_ERR_INIT;
+	b->member.fault = (struct fsc_err)FSC_ERR_INIT;
 	b->member.base.ops = &member_ops;
 	b->member.b = b;
 	fsc_buf_init(&b->path, 8 * FSC_MAX_PATH_BYTES);
@@ -370,6 +389,7 @@ static enum fsc_status read_manifest(struct fsc_bundle *b, struct fsc_err *err)
 static void start_member(struct fsc_bundle *b)
 {
 	b->in_member = true;
+	fsc_err_clear(&b->member.fault);
 	b->member_bytes = 0;
 	b->member.base.consumed = 0;
 	b->file = fsc_manifest_file(b->manifest, b->path.data);
