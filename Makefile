@@ -257,7 +257,8 @@ TESTS_export := \
 
 TESTS_store :=
 
-TESTS_demo :=
+TESTS_demo := \
+	tests/unit/demo/test_demo.c
 
 TESTS_http :=
 
@@ -303,6 +304,7 @@ FUZZ_api :=
 # ---- benchmarks: tests/bench/bench_<name>.c ----
 
 BENCH := \
+	tests/bench/bench_export.c \
 	tests/bench/bench_index.c
 
 # ---- what each module is linked with (itself and everything below it), and the libraries it calls ----
