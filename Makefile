@@ -255,7 +255,10 @@ TESTS_analysis := \
 TESTS_export := \
 	tests/unit/export/test_pb.c
 
-TESTS_store :=
+TESTS_store := \
+	tests/unit/store/test_store_contract.c \
+	tests/unit/store/test_queue_contract.c \
+	tests/unit/store/test_blob_contract.c
 
 TESTS_demo := \
 	tests/unit/demo/test_demo.c

@@ -11,6 +11,7 @@
 #include "analysis/idmap.h"
 #include "analysis/run_sort.h"
 #include "base/num.h"
+#include "model/classify.h"
 
 enum name_class {
 	NAME_PLAIN,
@@ -33,7 +34,7 @@ struct collect {
 	FSC_VEC(struct fsc_step_mark) gpu_marks; /* the same among projected annotations */
 	struct fsc_idmap category_of, step_names;
 	FSC_VEC(uint8_t)
-	category_is_sync; /* cuda_sync rows have a correlation but launch nothing */
+	category_is_runtime; /* cuda_sync rows have a correlation but launch nothing */
 	int64_t last_step_start;
 	struct fsc_spans windows; /* of the steps A-B */
 };
@@ -74,10 +75,12 @@ static bool count_category(struct collect *c, const struct fsc_seg_slice *sl, ui
 		return false;
 	if (*index == r->categories.n) {
 		struct fsc_category_row row = { .name = sl->cat };
-		uint8_t is_sync = !strcmp(fsc_seg_str(c->s, sl->cat, NULL), "cuda_sync");
+		size_t len = 0;
+		const char *name = fsc_seg_str(c->s, sl->cat, &len);
+		uint8_t is_runtime = fsc_classify_cat(name, len) == FSC_CAT_RUNTIME;
 
 		if (!fsc_vec_push(&r->categories, row) ||
-		    !fsc_vec_push(&c->category_is_sync, is_sync))
+		    !fsc_vec_push(&c->category_is_runtime, is_runtime))
 			return false;
 	}
 	struct fsc_category_row *row = &r->categories.v[*index];
@@ -135,9 +138,7 @@ static bool take_slice(struct collect *c, const struct fsc_seg_slice *sl)
 		return take_gpu(c, sl);
 	if (c->name_class[sl->name] != NAME_PLAIN)
 		return take_step(c, sl);
-	if (sl->correlation != FSC_NO_CORRELATION &&
-	    (sl->kind == FSC_KIND_RUNTIME || sl->kind == FSC_KIND_SYNC) &&
-	    !c->category_is_sync.v[category])
+	if (sl->correlation != FSC_NO_CORRELATION && c->category_is_runtime.v[category])
 		return fsc_vec_push(&c->calls, ((struct call){ sl->correlation, sl->ts }));
 	return true;
 }
@@ -367,7 +368,7 @@ enum fsc_status fsc_rows_collect(struct fsc_rows *rows, const struct fsc_seg *s,
 	fsc_vec_fini(&c.calls);
 	fsc_vec_fini(&c.marks);
 	fsc_vec_fini(&c.gpu_marks);
-	fsc_vec_fini(&c.category_is_sync);
+	fsc_vec_fini(&c.category_is_runtime);
 	fsc_idmap_fini(&c.category_of);
 	fsc_idmap_fini(&c.step_names);
 	fsc_spans_fini(&c.windows);
