@@ -37,13 +37,15 @@ export function AnalysisPage({ trace }: { trace: Trace }) {
 				<Headline a={a.data} />
 				{steps.length > 1 && <ScopePicker steps={steps} value={scope} onChange={setScope} />}
 			</div>
-			<div class={`an-grid ${a.loading ? 'stale' : ''}`}>
+			<div class={`an-grid ${a.loading && a.data ? 'stale' : ''}`}>
 				<Panel title="Temporal breakdown per device" note="share of the GPU window, parts add up to 100 %" class="wide">
 					{a.data.devices.length > 0 ? <Breakdown a={a.data} /> : <Empty title="No GPU work"><p>This trace has no kernels, copies or sets, so there is nothing to break down.</p></Empty>}
 				</Panel>
 				<Panel title="Step time" note={stepNote(a.data)} class="narrow">
-					{a.data.steps.length > 0 ? <StepChart steps={a.data.steps} traceId={trace.id} a={a.data} /> : <Empty title="No steps"><p>The file has no ProfilerStep ranges. Call <code>prof.step()</code> after each step to get them.</p></Empty>}
+					{a.data.steps.length > 0 ? <StepChart steps={a.data.steps} traceId={trace.id} /> : <Empty title="No steps"><p>The file has no ProfilerStep ranges. Call <code>prof.step()</code> after each step to get them.</p></Empty>}
 				</Panel>
+			</div>
+			<div class={`an-grid second ${a.loading ? 'stale' : ''}`}>
 				<KernelPanel a={a.data} trace={trace} scope={scope} />
 				<Panel title="Repairs and losses" note="while reading the file" class="narrow">
 					<div class="pad"><LossTable losses={a.data.losses ?? trace.losses ?? []} /><LaunchFacts t={trace} /></div>

@@ -1,54 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
 // Every kernel of the trace, most time first: filter, sort by any column, only the rows on screen are in the page.
 import { useMemo, useRef, useState } from 'preact/hooks';
-import { Bar, Panel, Segmented, Swatch } from '../components/basics';
+import { Bar, Middle, Panel, Segmented, Swatch } from '../components/basics';
 import { Icon } from '../components/icons';
-import { durExact, fixed, int, middle, pct, unitFor } from '../lib/format';
+import { columnUnit, durExact, fixed, int, pct, unitFor } from '../lib/format';
 import { groupOf, kindLabel, kindNumber } from '../lib/kinds';
 import type { Analysis, Kernel, Trace } from '../lib/types';
+import { byKind, kernelHref, sortKernels } from './kernel_rows';
+import type { Key } from './kernel_rows';
 
-type Key = 'name' | 'kind' | 'count' | 'sum_ns' | 'share' | 'mean_ns' | 'min_ns' | 'max_ns';
 const ROW = 28;
 const EXTRA = 8;
-
-export function kernelHref(traceId: string, k: Kernel): string {
-	const p = new URLSearchParams({ q: k.name });
-	if (k.first) {
-		const len = Math.max(k.mean_ns, 1000);
-		p.set('t0', String(Math.max(0, Math.round(k.first.ts - len * 12))));
-		p.set('t1', String(Math.round(k.first.ts + len * 12)));
-		p.set('sel', `${k.first.track}.${k.first.ts}.${k.name}`);
-	}
-	return `/traces/${encodeURIComponent(traceId)}?${p.toString()}`;
-}
-
-export function sortKernels(list: readonly Kernel[], key: Key, up: boolean): Kernel[] {
-	const dir = up ? 1 : -1;
-	const k = key === 'share' ? 'sum_ns' : key;
-	return [...list].sort((a, b) => {
-		const x = a[k];
-		const y = b[k];
-		const c = typeof x === 'number' && typeof y === 'number' ? x - y : String(x).localeCompare(String(y));
-		return c * dir || b.sum_ns - a.sum_ns || (a.name < b.name ? -1 : 1);
-	});
-}
-
-/** One row per kind, from the rows of the kernels. */
-export function byKind(list: readonly Kernel[]): Kernel[] {
-	const out = new Map<string, Kernel>();
-	for (const k of list) {
-		const name = kindLabel(k.kind);
-		const o = out.get(name);
-		if (!o) out.set(name, { ...k, name, first: null });
-		else {
-			o.count += k.count;
-			o.sum_ns += k.sum_ns;
-			o.min_ns = Math.min(o.min_ns, k.min_ns);
-			o.max_ns = Math.max(o.max_ns, k.max_ns);
-		}
-	}
-	return [...out.values()].map((k) => ({ ...k, mean_ns: k.count ? k.sum_ns / k.count : 0 }));
-}
 
 export function KernelPanel({ a, trace, scope }: { a: Analysis; trace: Trace; scope: string }) {
 	const [text, setText] = useState('');
@@ -82,7 +44,7 @@ function Table({ rows, sort, setSort, total, trace, by }: TableProps) {
 	const box = useRef<HTMLDivElement>(null);
 	const max = Math.max(1, ...rows.map((k) => k.sum_ns));
 	const u = unitFor(max);
-	const each = unitFor(Math.max(1, ...rows.map((k) => k.mean_ns)));
+	const each = columnUnit(rows.map((k) => k.mean_ns));
 	const height = box.current?.clientHeight ?? 400;
 	const from = Math.max(0, Math.floor(top / ROW) - EXTRA);
 	const to = Math.min(rows.length, Math.ceil((top + height) / ROW) + EXTRA);
@@ -90,11 +52,11 @@ function Table({ rows, sort, setSort, total, trace, by }: TableProps) {
 		['name', 'Name', false], ['kind', 'Kind', false], ['count', 'Count', true], ['sum_ns', `Total, ${u.name}`, true], ['share', 'Share', true],
 		['mean_ns', `Mean, ${each.name}`, true], ['min_ns', `Min, ${each.name}`, true], ['max_ns', `Max, ${each.name}`, true],
 	];
-	const n = (ns: number) => fixed(ns / each.ns, each.ns === 1 ? 0 : 1);
+	const n = (ns: number) => fixed(ns / each.ns, each.ns === 1 ? 0 : each.ns === 1e3 ? 1 : 2);
 	return (
 		<div class="table-scroll windowed" ref={box} tabIndex={0} role="region" aria-label="Kernels" onScroll={(e) => setTop(e.currentTarget.scrollTop)}>
 			<table class="data" aria-rowcount={rows.length + 1}>
-				<colgroup><col /><col style={{ width: '122px' }} /><col style={{ width: '70px' }} /><col style={{ width: '140px' }} /><col style={{ width: '64px' }} /><col style={{ width: '78px' }} /><col style={{ width: '72px' }} /><col style={{ width: '78px' }} /></colgroup>
+				<colgroup><col /><col style={{ width: '124px' }} /><col style={{ width: '72px' }} /><col style={{ width: '150px' }} /><col style={{ width: '70px' }} /><col style={{ width: '84px' }} /><col style={{ width: '80px' }} /><col style={{ width: '84px' }} /></colgroup>
 				<thead>
 					<tr>
 						{cols.map(([key, title, num]) => {
@@ -114,7 +76,7 @@ function Table({ rows, sort, setSort, total, trace, by }: TableProps) {
 					{rows.slice(from, to).map((k, i) => (
 						<tr key={k.name + k.kind} aria-rowindex={from + i + 2}>
 							<th scope="row" class={by === 'name' ? 'mono cut' : 'cut'} title={k.name}>
-								{by === 'name' ? <a href={kernelHref(trace.id, k)} class="cell-link"><Swatch kind={k.kind} />{middle(k.name, 52)}</a> : <><Swatch kind={k.kind} />{k.name}</>}
+								{by === 'name' ? <a href={kernelHref(trace.id, k)} class="cell-link"><Swatch kind={k.kind} /><Middle text={k.name} tail={20} /></a> : <><Swatch kind={k.kind} />{k.name}</>}
 							</th>
 							<td>{kindLabel(k.kind)}</td>
 							<td class="num">{int(k.count)}</td>

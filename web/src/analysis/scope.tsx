@@ -6,6 +6,7 @@ import type { Step } from '../lib/types';
 
 /** Numbers as in the names of the steps ("ProfilerStep#1224" → 1224), else their positions. */
 export function stepNumber(s: Step, i: number): number {
+	if (typeof s.number === 'number') return s.number;
 	const m = /#(\d+)\s*$/.exec(s.name);
 	return m ? Number(m[1]) : i;
 }

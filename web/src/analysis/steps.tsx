@@ -4,7 +4,7 @@ import { useEffect, useRef, useState } from 'preact/hooks';
 import { navigate } from '../app/router';
 import { dur, durExact, fixed, pct, unitFor } from '../lib/format';
 import { valueTicks } from '../lib/ticks';
-import type { Analysis, Step } from '../lib/types';
+import type { Step } from '../lib/types';
 import { stepTitle } from '../timeline/ruler';
 import { quantile, slowSteps } from './parts';
 import { stepNumber } from './scope';
@@ -29,7 +29,7 @@ function useWidth(): [{ current: HTMLDivElement | null }, number] {
 	return [ref, w];
 }
 
-export function StepChart({ steps, traceId, a }: { steps: Step[]; traceId: string; a: Analysis }) {
+export function StepChart({ steps, traceId }: { steps: Step[]; traceId: string }) {
 	const [ref, width] = useWidth();
 	const durations = steps.map((s) => s.dur_ns);
 	const ticks = valueTicks(Math.max(...durations) * 1.02, 4);
@@ -43,9 +43,9 @@ export function StepChart({ steps, traceId, a }: { steps: Step[]; traceId: strin
 	const slow = slowSteps(durations);
 	const split = steps.every((s) => typeof s.busy_ns === 'number');
 	const every = Math.max(1, Math.ceil(48 / slot));
-	void a;
 	return (
-		<div class="steps" ref={ref}>
+		<div class="steps">
+			<div ref={ref} />
 			<svg width={width} height={TOP + H + 22} role="group" aria-label={`Duration of ${steps.length} steps, median ${dur(median)}`}>
 				{ticks.map((t) => (
 					<g key={t}>

@@ -144,6 +144,17 @@ export async function copyText(text: string): Promise<boolean> {
 	}
 }
 
+/** A name that is cut in the middle by whatever room it has: its end stays. */
+export function Middle({ text, tail = 16 }: { text: string; tail?: number }) {
+	if (text.length <= tail + 4) return <span class="middle"><span>{text}</span></span>;
+	return (
+		<span class="middle">
+			<span class="head">{text.slice(0, -tail)}</span>
+			<span>{text.slice(-tail)}</span>
+		</span>
+	);
+}
+
 /** A command to copy, set in mono. */
 export function Command({ text }: { text: string }) {
 	return (

@@ -19,6 +19,19 @@ export function unitFor(ns: number): TimeUnit {
 
 const grouped = new Map<number, Intl.NumberFormat>();
 
+/** One unit for a column: of its largest value, or one smaller when the smallest would read as 0. */
+export function columnUnit(values: readonly number[]): TimeUnit {
+	let max = 0;
+	let min = Infinity;
+	for (const v of values) {
+		if (v > max) max = v;
+		if (v > 0 && v < min) min = v;
+	}
+	const u = unitFor(max);
+	if (u.ns > 1 && min / u.ns < 0.1) return unitFor(u.ns / 1e3);
+	return u;
+}
+
 /** Fixed decimals with thousands separators, always in English style. */
 export function fixed(v: number, decimals: number): string {
 	let f = grouped.get(decimals);

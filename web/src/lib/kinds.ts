@@ -33,7 +33,7 @@ export function groupOf(kind: number): Group {
 
 const NAMES: Record<string, number> = {
 	none: 0, op: 1, cpu_op: 1, runtime: 2, python: 3, user: 4, user_annotation: 4, compute: 5, comm: 6,
-	communication: 6, memcpy: 7, copy: 7, memset: 8, gpu_other: 9, sync: 10, gpu_annotation: 11, annotation: 11,
+	communication: 6, memcpy: 7, copy: 7, memset: 8, gpu_other: 9, unclassified: 9, sync: 10, gpu_annotation: 11, annotation: 11,
 	overhead: 12, instant: 13, other: 14,
 };
 

@@ -48,7 +48,7 @@ export function timeTicks(t0: number, t1: number, px: number, minPx = 90): TimeT
 /** Unit of an axis: from the largest value, but never so large that labels need more than 6 decimals. */
 export function axisUnit(max: number, step: number): { name: string; ns: number } {
 	let u = unitFor(max);
-	if (u.ns === 1e9 && step < 1e6) u = { name: 'ms', ns: 1e6 };
+	if (u.ns === 1e9 && step < 1e7) u = { name: 'ms', ns: 1e6 };
 	if (u.ns === 1e6 && step < 1) u = { name: 'µs', ns: 1e3 };
 	return u;
 }

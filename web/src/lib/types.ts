@@ -167,7 +167,7 @@ export type Aggregate = {
 export type Hit = { id: number; track: number; depth: number; name: string; kind?: string | number; ts: number; dur: number };
 export type SearchReply = { total: number; hits: Hit[]; strip?: number[]; truncated?: boolean };
 export type Minimap = { t0: number; t1: number; n: number; compute: number[]; comm: number[]; copy: number[]; other: number[] };
-export type CounterReply = { tracks: { track: number; t: number[]; min: number[]; max: number[] }[] };
+export type CounterReply = { tracks: { track: number; t: number[]; min: (number | null)[]; max: (number | null)[] }[] };
 
 export type Device = {
 	device: number | null;
@@ -199,9 +199,9 @@ export type Kernel = {
 	min_ns: number;
 	max_ns: number;
 	mean_ns: number;
-	first?: { track: number; ts: number; slice: number } | null;
+	first?: { track: number; ts: number; slice: number | string } | null;
 };
-export type Step = { name: string; t0: number; dur_ns: number; busy_ns?: number; idle_ns?: number };
+export type Step = { name: string; number?: number; t0: number; dur_ns: number; busy_ns?: number; idle_ns?: number };
 export type Analysis = {
 	devices: Device[];
 	idle?: Idle[];

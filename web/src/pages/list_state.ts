@@ -31,9 +31,14 @@ export function withState(query: string, s: ListState): string {
 	return out ? `?${out}` : '';
 }
 
-/** What the API is asked; several values of one filter are separated by commas. */
+/** Values of one filter, separated by commas; "unknown" is the empty value, which needs a comma after it. */
+function join(values: readonly string[]): string {
+	return values.includes('') ? values.map((v) => `${v},`).join('') : values.join(',');
+}
+
+/** What the API is asked. */
 export function apiParams(s: ListState): Record<string, string> {
-	return { q: s.q.trim(), state: s.state.join(','), job: s.job.join(','), host: s.host.join(','), sort: s.sort, order: s.order };
+	return { q: s.q.trim(), state: join(s.state), job: join(s.job), host: join(s.host), sort: s.sort, order: s.order };
 }
 
 export function isFiltered(s: ListState): boolean {

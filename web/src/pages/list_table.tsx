@@ -2,7 +2,7 @@
 // Rows of the trace list: ready, indexing (stage and progress) and failed (reason and place).
 import type { ComponentChildren } from 'preact';
 import { useState } from 'preact/hooks';
-import { Bar, Swatch } from '../components/basics';
+import { Bar, Middle, Swatch } from '../components/basics';
 import { Icon } from '../components/icons';
 import { send } from '../lib/api';
 import { dayTime, dateTime, dur, int, middle, pct, short, span } from '../lib/format';
@@ -14,7 +14,7 @@ type Col = { key: SortKey | null; title: ComponentChildren; num?: boolean; width
 const EXPOSED_MAX = 40;
 
 const COLS: readonly Col[] = [
-	{ key: 'job', title: 'Job', asc: true, width: 190 },
+	{ key: 'job', title: 'Job', asc: true, width: 180 },
 	{ key: 'host', title: 'Host', asc: true, width: 104 },
 	{ key: 'rank', title: 'Rank', num: true, asc: true, width: 76 },
 	{ key: 'started', title: 'Started, UTC', num: true, width: 116 },
@@ -109,7 +109,7 @@ function Measures({ r }: { r: TraceRow }) {
 			<td class="num">{share(r.gpu_busy_pct, 100, 'neutral')}</td>
 			<td class="num">{typeof r.gpu_busy_pct === 'number' ? share(r.exposed_comm_pct, EXPOSED_MAX, 'comm') : ''}</td>
 			<td class="num">{r.slices !== undefined ? int(r.slices) : ''}</td>
-			<td class="cut dim" title={r.name}>{middle(r.name, 40)}</td>
+			<td class="dim" title={r.name}><Middle text={r.name} tail={12} /></td>
 		</>
 	);
 }

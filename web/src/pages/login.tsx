@@ -4,12 +4,9 @@ import { useState } from 'preact/hooks';
 import { navigate, query } from '../app/router';
 import { refreshSession } from '../app/session';
 import { Icon, Logo } from '../components/icons';
-import { ApiError, send } from '../lib/api';
-
-/** Only a path of this site, never another address. */
-export function safeNext(next: string | null): string {
-	return next && /^\/(?![/\\])/.test(next) && !next.startsWith('/login') ? next : '/traces';
-}
+import type { ApiError } from '../lib/api';
+import { send } from '../lib/api';
+import { safeNext } from '../lib/next';
 
 export function LoginPage() {
 	const [token, setToken] = useState('');

@@ -1,14 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // Strip of figures above the list. Each cell says what it covers: the whole list, or the rows of this page.
 import { bytes, int, pct, short } from '../lib/format';
+import { median } from '../lib/stats';
 import type { TraceList, TraceRow } from '../lib/types';
-
-export function median(values: number[]): number | null {
-	if (values.length === 0) return null;
-	const v = [...values].sort((a, b) => a - b);
-	const m = v.length >> 1;
-	return v.length % 2 ? v[m] : (v[m - 1] + v[m]) / 2;
-}
 
 function numbers(rows: TraceRow[], f: (r: TraceRow) => number | null | undefined): number[] {
 	return rows.map(f).filter((v): v is number => typeof v === 'number' && Number.isFinite(v));

@@ -8,7 +8,7 @@ import type { Row } from './layout';
 import type { Frame } from './scene';
 import type { Window } from './viewport';
 
-export type Series = { t: number[]; min: number[]; max: number[]; top: number };
+export type Series = { t: number[]; max: number[]; top: number };
 export type CounterData = ReadonlyMap<number, Series>;
 
 export class CounterCache {
@@ -37,8 +37,9 @@ export class CounterCache {
 			const r = await getJson<CounterReply>(`/traces/${this.traceId}/counters`, { t0: w.t0, t1: w.t1, px, tracks: w.tracks }, ctl.signal);
 			for (const c of r.tracks) {
 				const old = this.data.get(c.track)?.top ?? 0;
-				const top = c.max.reduce((a, v) => Math.max(a, v), old);
-				this.data.set(c.track, { t: c.t, min: c.min, max: c.max, top });
+				const max = c.max.map((v) => v ?? 0); // not a number in the file: drawn as nothing
+				const top = max.reduce((a, v) => Math.max(a, v), old);
+				this.data.set(c.track, { t: c.t, max, top });
 			}
 			this.onChange();
 		} catch (e) {

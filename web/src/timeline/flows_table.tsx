@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Flows and launches of the selected slice; each end leads to its slice.
-import { durExact, int, middle } from '../lib/format';
+import { Middle } from '../components/basics';
+import { durExact, int } from '../lib/format';
 import type { SliceRef } from '../lib/types';
 import { trackLabel } from './layout';
 import type { TimelineModel } from './model';
@@ -25,7 +26,7 @@ export function FlowsTable({ model }: { model: TimelineModel }) {
 						return (
 							<tr key={how + r.id}>
 								<td>{how}</td>
-								<th scope="row" class="mono cut"><button type="button" class="cell-link" title={r.name} onClick={() => model.goTo(r)}>{middle(r.name, 54)}</button></th>
+								<th scope="row" class="mono cut"><button type="button" class="cell-link" title={r.name} onClick={() => model.goTo(r)}><Middle text={r.name} /></button></th>
 								<td class="cut">{t ? trackLabel(t) : int(r.track)}</td>
 								<td class="num">{durExact(r.dur)}</td>
 								<td class="num">{durExact(Math.abs(r.ts - d.ts))}</td>

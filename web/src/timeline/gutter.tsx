@@ -6,14 +6,13 @@ import { trackKey } from './layout';
 import type { Row } from './layout';
 import type { TimelineModel } from './model';
 import { Scene } from './scene';
-import type { Stage } from './stage';
 
-export function Gutter({ model, scroll, stage }: { model: TimelineModel; scroll: number; stage: Stage | null }) {
-	const top = model.pinned.value.height;
-	void model.width.value; // a resize changes the height too
-	const f = { rows: model.layout.value.rows, top: Math.min(top, (stage?.height ?? 9999) / 2) - scroll, clipTop: top, clipBottom: (stage?.height ?? 900) + 40 };
+export function Gutter({ model, scroll }: { model: TimelineModel; scroll: number }) {
+	const height = model.height.value;
+	const top = Math.min(model.pinned.value.height, height / 2);
+	const f = { rows: model.layout.value.rows, top: top - scroll, clipTop: top, clipBottom: height + 40 };
 	return (
-		<div class="gutter-rows" style={{ top: `${Math.min(top, (stage?.height ?? 9999) / 2)}px` }}>
+		<div class="gutter-rows" style={{ top: `${top}px` }}>
 			{Scene.visible(f).map((r) => <GutterRow key={r.key} r={r} y={r.y - scroll} model={model} />)}
 		</div>
 	);
@@ -23,7 +22,7 @@ export function PinnedGutter({ model }: { model: TimelineModel }) {
 	const { rows, height } = model.pinned.value;
 	if (height === 0) return null;
 	return (
-		<div class="gutter-rows pinned" style={{ height: `${height}px` }}>
+		<div class="gutter-rows pinned" style={{ height: `${Math.min(height, model.height.value / 2)}px` }}>
 			{rows.map((r) => <GutterRow key={r.key} r={r} y={r.y} model={model} />)}
 		</div>
 	);

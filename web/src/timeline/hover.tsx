@@ -1,16 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 // The card at the pointer: a slice with its exact time, or a merged bucket with count and busy share.
 import type { Signal } from '@preact/signals';
-import { dur, durExact, int, pct } from '../lib/format';
-import { kindLabel, kindNoun } from '../lib/kinds';
+import { dur, durExact } from '../lib/format';
+import { kindLabel } from '../lib/kinds';
+import { mergedText } from '../lib/merged';
 import { Swatch } from '../components/basics';
 import type { Hit } from './scene';
 
 export type HoverState = { hit: Hit; x: number; y: number };
-
-export function mergedText(h: Pick<Hit, 'count' | 'busy' | 'kind'>): string {
-	return `${int(h.count)} ${kindNoun(h.kind, h.count)}, ${pct(h.busy * 100, 0)} busy`;
-}
 
 export function HoverCard({ state }: { state: Signal<HoverState | null> }) {
 	const s = state.value;

@@ -87,7 +87,7 @@ export class Input {
 		else if (edge && r) this.drag = { how: 'edge', fixed: edge === 't0' ? r.t1 : r.t0 };
 		else this.drag = { how: 'range', from: t, x: p.x, y: p.y, moved: false };
 		e.preventDefault();
-		area.querySelector<HTMLElement>('canvas[tabindex]')?.focus({ preventScroll: true });
+		(document.activeElement as HTMLElement | null)?.blur(); // so that the keys act on the timeline again
 	}
 
 	private move(e: MouseEvent, area: HTMLElement): void {

@@ -10,7 +10,7 @@ const FOLD_H = 20;
 /** Threads deeper than this start cut to it; "+ n rows" opens them. */
 export const MAX_DEPTHS = 10;
 /** Processes with more threads than this start with the small ones folded together. */
-const MAX_THREADS = 6;
+const MAX_THREADS = 4;
 
 export type Row = {
 	key: string;
@@ -121,7 +121,7 @@ function groups(tracks: readonly Track[], processes: readonly Process[]): Group[
 	const out = new Map<string, Group>();
 	const byIndex = new Map(processes.map((p) => [p.index, p]));
 	for (const t of tracks) {
-		const gpu = (t.kind === 'stream' || t.kind === 'annotation') && typeof t.device === 'number' && t.device >= 0;
+		const gpu = t.kind !== 'thread' && t.kind !== 'async' && typeof t.device === 'number' && t.device >= 0;
 		const key = gpu ? `g${t.device}` : `p${t.process ?? -1}`;
 		let g = out.get(key);
 		if (!g) {
@@ -161,7 +161,7 @@ function plainRow(key: string, type: 'section' | 'fold', y: number, title: strin
 function splitSmall(g: Group, folds: Folds): [Track[], Track[]] {
 	const threads = g.tracks.filter((t) => t.kind === 'thread');
 	if (g.gpu || threads.length <= MAX_THREADS) return [g.tracks, []];
-	const biggest = new Set([...threads].sort((a, b) => b.slices - a.slices).slice(0, MAX_THREADS - 2).map((t) => t.id));
+	const biggest = new Set([...threads].sort((a, b) => b.slices - a.slices).slice(0, MAX_THREADS - 1).map((t) => t.id));
 	const isSmall = (t: Track) => t.kind === 'thread' && !biggest.has(t.id) && !folds.open.get(trackKey(t.id));
 	const small = g.tracks.filter(isSmall);
 	return small.length < 2 ? [g.tracks, []] : [g.tracks.filter((t) => !isSmall(t)), small];

@@ -28,8 +28,9 @@ export class TimelineModel {
 	readonly tab = signal('');
 	readonly steps = signal<Step[]>([]);
 	readonly dimOthers = signal(false);
-	/** Width of the track area in CSS px; set by the canvas. */
+	/** Size of the track area in CSS px; set by the canvas. */
 	readonly width = signal(1000);
+	readonly height = signal(600);
 	readonly hits: HitList;
 	readonly layout = computed(() => buildLayout(this.tracks, this.processes, { open: this.open.value, pins: this.pins.value }));
 	readonly pinned = computed(() => buildPinned(this.tracks, { open: this.open.value, pins: this.pins.value }));

@@ -2,9 +2,9 @@
 // What runs inside the selected range, by name, kind or track. Totals are clipped to the range; the last lines say
 // what is not shown, and why the sum differs from busy.
 import { useState } from 'preact/hooks';
-import { Bar, Button, ErrorPanel, Segmented, Skeleton, Swatch } from '../components/basics';
+import { Bar, Button, ErrorPanel, Middle, Segmented, Skeleton, Swatch } from '../components/basics';
 import { getJson } from '../lib/api';
-import { dur, fixed, int, middle, pct, unitFor } from '../lib/format';
+import { columnUnit, dur, fixed, int, pct, unitFor } from '../lib/format';
 import { groupOf, kindLabel, kindNumber } from '../lib/kinds';
 import { useLoad } from '../lib/load';
 import type { Aggregate, AggRow } from '../lib/types';
@@ -75,7 +75,7 @@ function AggTable({ a, by, range, model, scope }: { a: Aggregate; by: By; range:
 	const rest = a.rows.slice(rows.length);
 	const top = Math.max(1, ...a.rows.map((r) => r.total_ns));
 	const u = unitFor(top);
-	const each = unitFor(Math.max(1, ...a.rows.map((r) => r.mean_ns)));
+	const each = columnUnit(a.rows.map((r) => r.mean_ns));
 	const more = { keys: rest.length + (a.other?.keys ?? 0), count: sum(rest, 'count') + (a.other?.count ?? 0), total: sum(rest, 'total_ns') + (a.other?.total_ns ?? 0) };
 	const sel = model.sel.value?.name;
 	const n3 = (ns: number) => fixed(ns / u.ns, u.ns === 1 ? 0 : 3);
@@ -83,7 +83,7 @@ function AggTable({ a, by, range, model, scope }: { a: Aggregate; by: By; range:
 	return (
 		<div class="table-scroll" tabIndex={0} role="region" aria-label="Range table">
 			<table class="data agg">
-				<colgroup><col /><col style={{ width: '130px' }} /><col style={{ width: '74px' }} /><col style={{ width: '166px' }} /><col style={{ width: '70px' }} /><col style={{ width: '82px' }} /><col style={{ width: '82px' }} /><col style={{ width: '82px' }} /></colgroup>
+				<colgroup><col /><col style={{ width: '122px' }} /><col style={{ width: '58px' }} /><col style={{ width: '138px' }} /><col style={{ width: '66px' }} /><col style={{ width: '76px' }} /><col style={{ width: '72px' }} /><col style={{ width: '78px' }} /></colgroup>
 				<thead>
 					<tr>
 						<th scope="col">{by === 'track' ? 'Track' : by === 'kind' ? 'Kind' : 'Name'}, clipped to the range</th>
@@ -99,7 +99,7 @@ function AggTable({ a, by, range, model, scope }: { a: Aggregate; by: By; range:
 						return (
 							<tr key={String(r.key)} class={by === 'name' && r.key === sel ? 'selected' : ''}>
 								<th scope="row" class={by === 'name' ? 'mono cut' : 'cut'} title={text}>
-									{by === 'name' ? <button type="button" class="cell-link" onClick={() => model.hits.set(text)} title={`${text}\nClick to search for it`}>{middle(text, 46)}</button> : text}
+									{by === 'name' ? <button type="button" class="cell-link" onClick={() => model.hits.set(text)} title={`${text}\nClick to search for it`}><Middle text={text} tail={16} /></button> : text}
 								</th>
 								<td>{by === 'name' ? <><Swatch kind={r.kind} />{kindLabel(r.kind)}</> : <Swatch group={group} />}</td>
 								<td class="num">{int(r.count)}</td>

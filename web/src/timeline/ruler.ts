@@ -132,10 +132,10 @@ export function paintBand(ctx: CanvasRenderingContext2D, p: Palette, fitter: Tex
 		if (b - a < 34) continue;
 		const title = fitter.fit(stepTitle(s.name), b - a - 12);
 		ctx.fillStyle = p.accent;
-		ctx.font = ctx.font.replace(/^\S+ /, '600 ');
+		ctx.font = canvasFont(600);
 		ctx.fillText(title, a + 8, BAND_H / 2 + 0.5);
 		const used = ctx.measureText(title).width + 16;
-		ctx.font = ctx.font.replace(/^\S+ /, '400 ');
+		ctx.font = canvasFont();
 		const length = dur(s.dur_ns);
 		if (b - a - used > ctx.measureText(length).width + 8) ctx.fillText(length, a + used, BAND_H / 2 + 0.5);
 	}
@@ -150,7 +150,7 @@ function rangeHandles(ctx: CanvasRenderingContext2D, p: Palette, width: number, 
 	ctx.fillRect(a - 2, 0, 4, BAND_H);
 	ctx.fillRect(b - 2, 0, 4, BAND_H);
 	const text = dur(r.t1 - r.t0);
-	ctx.font = ctx.font.replace(/^\S+ /, '600 ');
+	ctx.font = canvasFont(600);
 	const w = ctx.measureText(text).width + 12;
 	const at = Math.min(width - w - 4, Math.max(4, b - w - 6));
 	if (b > 0 && a < width && b - a > 30) {
@@ -158,9 +158,9 @@ function rangeHandles(ctx: CanvasRenderingContext2D, p: Palette, width: number, 
 		ctx.fillStyle = p.onAccent;
 		ctx.fillText(text, at + 6, BAND_H / 2 + 0.5);
 	}
-	ctx.font = ctx.font.replace(/^\S+ /, '400 ');
+	ctx.font = canvasFont();
 }
 
-export function canvasFont(): string {
-	return `400 ${FONT_PX}px ${getComputedStyle(document.body).fontFamily}`;
+export function canvasFont(weight = 400): string {
+	return `${weight} ${FONT_PX}px ${getComputedStyle(document.body).fontFamily}`;
 }

@@ -47,6 +47,7 @@ type Drawn = { row: Row; track: number; placed: Placed[]; depthLimit: number };
 export class Scene {
 	private drawn: Drawn[] = [];
 	private frame: Frame | null = null;
+	private outlined: [number, number, number, number] | null = null;
 	private matches = new WeakMap<Slices, { needle: string; dim: Uint8Array; any: boolean }>();
 
 	constructor(private tiles: TileCache) {}
@@ -152,10 +153,13 @@ export class Scene {
 			if (row.track?.kind === 'counter') drawCounter(ctx, p, f, row, (t) => this.x(t));
 		}
 		const seen = new Set<string>();
+		this.outlined = null;
 		for (const d of this.drawn) {
 			if (d.row.type === 'fold') continue;
 			for (const pl of d.placed) this.labels(ctx, p, fitter, d, pl, seen);
 		}
+		const o = this.outlined as [number, number, number, number] | null; // set by labels()
+		if (o) outline(ctx, p, ...o);
 		ctx.restore();
 	}
 
@@ -168,7 +172,8 @@ export class Scene {
 		for (let j = from; j < to; j++) {
 			const i = order ? order[j] : j;
 			const hit = m?.any && m.dim[s.name[i]] === 0;
-			if ((s.dur[i] < minDur && !hit) || s.depth[i] >= d.depthLimit) continue;
+			const chosen = f.sel !== null && f.sel.track === d.track && s.names[s.name[i]] === f.sel.name;
+			if ((s.dur[i] < minDur && !hit && !chosen) || s.depth[i] >= d.depthLimit) continue;
 			const t0 = startOf(s, i);
 			const t1 = endOf(s, i);
 			if (t1 < Math.max(pl.t0, f.view.t0) || t0 > Math.min(pl.t1, f.view.t1)) continue;
@@ -180,7 +185,7 @@ export class Scene {
 			const x1 = Math.min(f.width, this.x(t1));
 			const y = f.top + depthTop(d.row, s.depth[i]);
 			const h = depthHeight(d.row, s.depth[i]);
-			const selected = f.sel && f.sel.track === d.track && f.sel.ts === t0 && !merged && f.sel.name === s.names[s.name[i]];
+			const selected = chosen && !merged && Math.abs(f.sel!.ts - t0) < s.tick;
 			if (hit && !merged) mark(ctx, p, x0, y, Math.max(1, x1 - x0 - 1));
 			if (s.kind[i] === KIND.GPU_ANNOTATION && !merged && x1 - x0 > 3) annotationEdge(ctx, p, x0, y, h);
 			if (!merged && x1 - x0 >= MIN_LABEL_PX) {
@@ -190,7 +195,7 @@ export class Scene {
 					ctx.fillText(text, x0 + 4, y + h / 2 + 0.5);
 				}
 			}
-			if (selected) outline(ctx, p, x0, y, x1 - x0 - 1, h);
+			if (selected) this.outlined = [x0, y, x1 - x0 - 1, h];
 		}
 	}
 

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 // The same slices that the canvas shows, as a table: for screen readers, for copying, for exact numbers.
 import { useEffect, useState } from 'preact/hooks';
-import { Swatch } from '../components/basics';
-import { durExact, fixed, int, middle } from '../lib/format';
+import { Middle, Swatch } from '../components/basics';
+import { durExact, fixed, int } from '../lib/format';
 import { kindLabel } from '../lib/kinds';
-import { mergedText } from './hover';
+import { mergedText } from '../lib/merged';
 import { trackLabel } from './layout';
 import type { TimelineModel } from './model';
 import type { Hit } from './scene';
@@ -39,7 +39,7 @@ export function SlicesTable({ model, stage }: { model: TimelineModel; stage: Sta
 								<th scope="row" class="mono cut">
 									{h.merged && h.count > 1 ? <span class="dim">{mergedText(h)}</span> : (
 										<button type="button" class="cell-link" title={h.name}
-											onClick={() => model.select({ track: h.track, ts: h.t0, name: h.name }, h.id, true)}>{middle(h.name, 60)}</button>
+											onClick={() => model.select({ track: h.track, ts: h.t0, name: h.name }, h.id, true)}><Middle text={h.name} /></button>
 									)}
 								</th>
 								<td><Swatch kind={h.kind} />{kindLabel(h.kind)}</td>

@@ -99,6 +99,7 @@ export class Stage {
 			c.style.height = `${h}px`;
 		}
 		this.model.width.value = this.width;
+		this.model.height.value = this.height;
 		this.redraw();
 	}
 

@@ -100,7 +100,7 @@ function Loaded({ trace, list }: { trace: Trace; list: TrackList }) {
 					<div class="tl-fixed">
 						<div class="tl-gutter">
 							<PinnedGutter model={model} />
-							<Gutter model={model} scroll={scroll.value} stage={stage.value} />
+							<Gutter model={model} scroll={scroll.value} />
 						</div>
 						<canvas ref={refs.tracks} tabIndex={0} role="application" aria-label={label} aria-describedby="tl-selected" />
 					</div>

@@ -2,23 +2,9 @@
 // A window of time as three numbers: start, end, length. Each can be typed, with or without a unit.
 import { useEffect, useRef, useState } from 'preact/hooks';
 import { inUnit, parseTime } from '../lib/format';
-import { axisUnit, decimalsForStep, niceStep } from '../lib/ticks';
+import { rangeUnit, withPart } from '../lib/timeunit';
+import type { Part } from '../lib/timeunit';
 import type { Window } from './viewport';
-
-/** Unit and digits with which 1/1000 of the window is visible, and never less than the window needs. */
-export function rangeUnit(w: Window): { name: string; ns: number; decimals: number } {
-	const step = Math.max(1, niceStep((w.t1 - w.t0) / 2000));
-	const u = axisUnit(Math.max(Math.abs(w.t0), Math.abs(w.t1)), Math.max(step, 1));
-	return { ...u, decimals: decimalsForStep(step / u.ns) };
-}
-
-type Part = 't0' | 't1' | 'len';
-
-/** The window after `part` was set to `ns`; null when it would be empty. */
-export function withPart(w: Window, part: Part, ns: number): Window | null {
-	const out = part === 't0' ? { t0: ns, t1: w.t1 } : part === 't1' ? { t0: w.t0, t1: ns } : { t0: w.t0, t1: w.t0 + ns };
-	return out.t1 > out.t0 ? out : null;
-}
 
 export function TimeRange({ label, value, onChange, strong }: { label: string; value: Window; onChange: (w: Window) => void; strong?: boolean }) {
 	const u = rangeUnit(value);
