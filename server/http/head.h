@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Request-smuggling checks on the head of every request, also on kept-alive connections: what libmicrohttpd
- * lets through and another hop could read differently (docs/decisions/0006-http-head-check.md). Any thread.
+ * lets through and another hop could read differently (docs/decisions/0013-http-head-check.md). Any thread.
  */
 #ifndef FSC_HTTP_HEAD_H
 #define FSC_HTTP_HEAD_H
