@@ -240,7 +240,10 @@ TESTS_bundle := \
 	tests/unit/bundle/test_bundle_read.c
 
 TESTS_formats := \
-	tests/unit/formats/test_expected.c
+	tests/unit/formats/test_chrome_json.c \
+	tests/unit/formats/test_expected.c \
+	tests/unit/formats/test_reader_hostile.c \
+	tests/unit/formats/test_reader_tolerance.c
 
 TESTS_segment := \
 	tests/unit/segment/test_query_slices.c \
@@ -269,7 +272,8 @@ TESTS_auth :=
 
 TESTS_service :=
 
-TESTS_jobs :=
+TESTS_jobs := \
+	tests/unit/jobs/test_worker.c
 
 TESTS_api :=
 
@@ -294,9 +298,12 @@ FUZZ_base := \
 
 FUZZ_facts := tests/fuzz/fuzz_facts.c
 
-FUZZ_bundle :=
+FUZZ_bundle := \
+	tests/fuzz/fuzz_bundle.c \
+	tests/fuzz/fuzz_manifest.c
 
-FUZZ_formats :=
+FUZZ_formats := \
+	tests/fuzz/fuzz_json.c
 
 FUZZ_segment :=
 

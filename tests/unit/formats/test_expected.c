@@ -51,7 +51,8 @@ static void check_categories(const char *file, const struct fsc_trace *t, const 
 	json_t *want;
 	long long all = 0;
 
-	json_object_foreach(json_object_get(exact, "categories"), cat, want) {
+	json_object_foreach(json_object_get(exact, "categories"), cat, want)
+	{
 		long long n = 0, sum = 0;
 		for (uint32_t i = 0; i < t->slices.n; i++)
 			if (!instant(t, i) && !strcmp(cat_of(t, i), cat)) {
@@ -63,7 +64,8 @@ static void check_categories(const char *file, const struct fsc_trace *t, const 
 		all += n;
 	}
 	same(file, "x_with_dur", all, num(exact, "x_with_dur"));
-	same(file, "slices with a duration", (long long)(t->slices.n - t->n_instants), num(exact, "x_with_dur"));
+	same(file, "slices with a duration", (long long)(t->slices.n - t->n_instants),
+	     num(exact, "x_with_dur"));
 }
 
 struct kernel {
@@ -104,8 +106,10 @@ static void check_kernels(const char *file, const struct fsc_trace *t, const jso
 	if (n)
 		qsort(k, n, sizeof(*k), by_sum);
 	same(file, "kernel_names", n, num(exact, "kernel_names"));
-	json_array_foreach(json_object_get(exact, "kernel_top20"), at, want) {
-		if (at >= n || strcmp(k[at].name, json_string_value(json_object_get(want, "name")))) {
+	json_array_foreach(json_object_get(exact, "kernel_top20"), at, want)
+	{
+		if (at >= n ||
+		    strcmp(k[at].name, json_string_value(json_object_get(want, "name")))) {
 			differs(file, "kernel_top20 name", (long long)at, (long long)at);
 			continue;
 		}
@@ -123,7 +127,8 @@ static void check_flows(const char *file, const struct fsc_trace *t, const json_
 	json_t *want;
 	long long paired = 0, ends = 0, outside = (long long)loss_of(t, "flow_outside_slice");
 
-	json_object_foreach(json_object_get(exact, "flows"), cat, want) {
+	json_object_foreach(json_object_get(exact, "flows"), cat, want)
+	{
 		long long n = 0;
 		for (size_t i = 0; i < t->flows.n; i++)
 			n += !strcmp(str_of(t, t->flows.v[i].cat), cat);
@@ -133,7 +138,8 @@ static void check_flows(const char *file, const struct fsc_trace *t, const json_
 			same(file, cat, n, num(want, "f_with_s"));
 	}
 	same(file, "flows", (long long)t->flows.n + outside, paired);
-	same(file, "ends without a start", (long long)loss_of(t, "flow_end_without_start"), ends - paired);
+	same(file, "ends without a start", (long long)loss_of(t, "flow_end_without_start"),
+	     ends - paired);
 }
 
 static int by_value(const void *x, const void *y)
@@ -162,8 +168,10 @@ static unsigned occurrences(const int64_t *v, size_t n, int64_t x)
 
 static void check_launches(const char *file, const struct fsc_trace *t, const json_t *exact)
 {
-	static const char *const ops[] = { "kernel", "gpu_memcpy", "gpu_memset", "memcpy", "memset", NULL };
-	static const char *const calls[] = { "cuda_runtime", "cuda_driver", "runtime", "hip_runtime", NULL };
+	static const char *const ops[] = { "kernel", "gpu_memcpy", "gpu_memset",
+					   "memcpy", "memset",	   NULL };
+	static const char *const calls[] = { "cuda_runtime", "cuda_driver", "runtime",
+					     "hip_runtime", NULL };
 	const json_t *want = json_object_get(exact, "launch_to_gpu");
 	int64_t *corr = fsc_xalloc(t->slices.n + 1, sizeof(*corr));
 	long long n_ops = 0, with = 0, pairs = 0, none = 0, many = 0;
@@ -172,7 +180,8 @@ static void check_launches(const char *file, const struct fsc_trace *t, const js
 	for (uint32_t i = 0; i < t->slices.n; i++)
 		if (!instant(t, i) && t->slices.correlation[i] != FSC_NO_CORRELATION &&
 		    cat_in(cat_of(t, i), calls)) {
-			assert_true(t->slices.kind[i] == FSC_KIND_RUNTIME || t->slices.kind[i] == FSC_KIND_SYNC);
+			assert_true(t->slices.kind[i] == FSC_KIND_RUNTIME ||
+				    t->slices.kind[i] == FSC_KIND_SYNC);
 			corr[n++] = t->slices.correlation[i];
 		}
 	qsort(corr, n, sizeof(*corr), by_value);
@@ -200,7 +209,8 @@ static void check_launches(const char *file, const struct fsc_trace *t, const js
 
 static void check_times(const char *file, const struct fsc_trace *t, const json_t *exact)
 {
-	const json_t *rank = json_object_get(exact, "rank"), *world = json_object_get(exact, "world_size");
+	const json_t *rank = json_object_get(exact, "rank"),
+		     *world = json_object_get(exact, "world_size");
 	int64_t first = INT64_MAX, last = INT64_MIN;
 
 	for (uint32_t i = 0; i < t->slices.n; i++) {
@@ -213,7 +223,8 @@ static void check_times(const char *file, const struct fsc_trace *t, const json_
 	same(file, "min_ts_ns", first + t->meta.t_base_ns, num(exact, "min_ts_ns"));
 	same(file, "max_end_ns", last + t->meta.t_base_ns, num(exact, "max_end_ns"));
 	same(file, "rank", t->meta.rank, json_is_integer(rank) ? json_integer_value(rank) : -1);
-	same(file, "world_size", t->meta.world_size, json_is_integer(world) ? json_integer_value(world) : -1);
+	same(file, "world_size", t->meta.world_size,
+	     json_is_integer(world) ? json_integer_value(world) : -1);
 }
 
 static void check_file(const char *expected)
@@ -232,7 +243,8 @@ static void check_file(const char *expected)
 		fail_msg("%s: %s: %s", file, err.code, err.msg);
 	assert_string_equal(str_of(t, t->meta.format), "kineto");
 	same(file, "events", (long long)t->n_events, num(exact, "events"));
-	same(file, "x_without_usable_ts_or_dur", (long long)(loss_of(t, "x_without_dur") + loss_of(t, "x_bad_dur")),
+	same(file, "x_without_usable_ts_or_dur",
+	     (long long)(loss_of(t, "x_without_dur") + loss_of(t, "x_bad_dur")),
 	     num(exact, "x_without_usable_ts_or_dur"));
 	check_categories(file, t, exact);
 	check_kernels(file, t, exact);
@@ -280,7 +292,8 @@ static int visit_other(const char *path, const struct stat *st, int type, struct
 		return 0;
 	if (!strstr(path, ".json") && !strstr(path, ".raw.gz"))
 		return 0;
-	snprintf(expected, sizeof(expected), "%s/expected%s.expected.json", root, path + strlen(root));
+	snprintf(expected, sizeof(expected), "%s/expected%s.expected.json", root,
+		 path + strlen(root));
 	if (access(expected, R_OK) == 0)
 		return 0;
 	t = read_trace_file(path, &err);
