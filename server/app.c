@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Wiring. Start in the order of dependence, stop in the reverse. */
-#include "app.h"
+#include "server/app.h"
 
 #include <errno.h>
 #include <signal.h>
@@ -56,7 +56,6 @@ static void sweep(struct fsc_server *s, bool fresh)
 static enum fsc_status first_token(struct fsc_server *s, struct fsc_err *err)
 {
 	const char *path = getenv("FLEETSCOPE_ADMIN_TOKEN_FILE");
-	char text[FSC_TOKEN_TEXT_MAX];
 	char *given = NULL;
 	int64_t n = 0, id;
 	size_t len;
@@ -77,11 +76,7 @@ static enum fsc_status first_token(struct fsc_server *s, struct fsc_err *err)
 	st = fsc_store_token_count(s->app.store, &n, err);
 	if (!st && !n)
 		st = fsc_token_create(s->app.store, FSC_PROJECT_DEFAULT, "first admin token",
-				      FSC_PERM_ADMIN, 0, &id, text, err);
-	if (!st && !n) {
-		printf("fleetscope-server: first admin token, shown once: %s\n", text);
-		fflush(stdout);
-	}
+				      FSC_PERM_ADMIN, 0, &id, s->first_token, err);
 	return st;
 }
 

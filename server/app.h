@@ -4,13 +4,13 @@
 #define FSC_SERVER_APP_H
 
 #include "api/deps.h"
-#include "config.h"
+#include "server/config.h"
 
 struct fsc_server {
 	const struct fsc_config *cfg; /* borrowed */
 	struct fsc_app app;
-	struct fsc_api_table *table; /* owned */
-	const char *const *hosts;    /* borrowed from cfg */
+	struct fsc_api_table *table;	      /* owned */
+	char first_token[FSC_TOKEN_TEXT_MAX]; /* made at this start, to be shown once; or "" */
 };
 
 /* Opens the data folder, starts the workers and listens; on failure everything is taken down again. */

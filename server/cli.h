@@ -3,10 +3,11 @@
 #ifndef FSC_SERVER_CLI_H
 #define FSC_SERVER_CLI_H
 
-#include "app.h"
+#include "server/app.h"
 
-int fsc_cli_open(const struct fsc_config *cfg);	 /* cli_open.c */
-int fsc_cli_token(const struct fsc_config *cfg); /* cli_token.c */
-int fsc_cli_fail(const struct fsc_err *err);	 /* prints it; 1 */
+int fsc_cli_open(const struct fsc_config *cfg);	    /* cli_open.c */
+int fsc_cli_token(const struct fsc_config *cfg);    /* cli_token.c */
+int fsc_cli_fail(const struct fsc_err *err);	    /* prints it; 1 */
+void fsc_cli_listening(const struct fsc_server *s); /* prints the address, and a new first token */
 
 #endif

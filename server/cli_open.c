@@ -8,7 +8,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "cli.h"
+#include "server/cli.h"
 
 #define POLL_MS 100
 
@@ -121,8 +121,8 @@ int fsc_cli_open(const struct fsc_config *given)
 	if (open_file(&s, fd, slash ? slash + 1 : cfg.args[0], url, sizeof(url), &err)) {
 		rc = fsc_cli_fail(&err);
 	} else {
-		printf("fleetscope-server: listening on http://%s/\nfleetscope-server: page %s\n",
-		       fsc_http_authority(s.app.http), url);
+		fsc_cli_listening(&s);
+		printf("fleetscope-server: page %s\n", url);
 		fflush(stdout);
 		if (!cfg.no_browser)
 			start_browser(url);

@@ -5,7 +5,7 @@
 
 #include "base/clock.h"
 #include "base/num.h"
-#include "cli.h"
+#include "server/cli.h"
 
 static void audit(struct fsc_store *store, int64_t project, const char *action, int64_t id)
 {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Options: one table for argp, one function that takes them. */
-#include "config.h"
+#include "server/config.h"
 
 #include <argp.h>
 #include <stdio.h>
@@ -145,23 +145,12 @@ static void check_args(const struct fsc_config *c, const struct argp_state *stat
 		argp_error(state, "token takes create, list or revoke ID");
 }
 
-static error_t take_option(int key, char *arg, struct argp_state *state)
+/* Numbers and words with a range. */
+static error_t take_value(struct fsc_config *c, int key, char *arg, struct argp_state *state)
 {
-	struct fsc_config *c = state->input;
-	struct fsc_err err = FSC_ERR_INIT;
 	uint64_t bytes;
 
 	switch (key) {
-	case KEY_LISTEN:
-		if (fsc_config_listen(c, arg, &err))
-			argp_error(state, "%s", err.msg);
-		break;
-	case KEY_DATA:
-		snprintf(c->data, sizeof(c->data), "%s", arg);
-		break;
-	case KEY_DEMO:
-		c->demo = true;
-		break;
 	case KEY_ROLE:
 		if (strcmp(arg, "all") != 0)
 			argp_error(state,
@@ -169,17 +158,9 @@ static error_t take_option(int key, char *arg, struct argp_state *state)
 				   "not one",
 				   arg);
 		break;
-	case KEY_PERFETTO:
-		c->perfetto_origin = arg;
-		if (!is_origin(arg))
-			argp_error(state, "%s is no origin like https://ui.perfetto.dev", arg);
-		break;
 	case KEY_WORKERS:
 		if (!parse_unsigned(&c->workers, arg, 1, 256))
 			argp_error(state, "workers is 1 to 256");
-		break;
-	case KEY_INDEXER:
-		snprintf(c->indexer, sizeof(c->indexer), "%s", arg);
 		break;
 	case KEY_LOG:
 		if (!parse_level(&c->log_level, arg))
@@ -193,6 +174,44 @@ static error_t take_option(int key, char *arg, struct argp_state *state)
 		else
 			c->max_upload = bytes;
 		break;
+	case KEY_HEADER_TIMEOUT:
+		if (!parse_unsigned(&c->header_timeout_s, arg, 1, 600))
+			argp_error(state, "header-timeout is 1 to 600");
+		break;
+	case KEY_BODY_GRACE:
+		if (!parse_unsigned(&c->body_grace_s, arg, 1, 3600))
+			argp_error(state, "body-grace is 1 to 3600");
+		break;
+	default:
+		return ARGP_ERR_UNKNOWN;
+	}
+	return 0;
+}
+
+static error_t take_option(int key, char *arg, struct argp_state *state)
+{
+	struct fsc_config *c = state->input;
+	struct fsc_err err = FSC_ERR_INIT;
+
+	switch (key) {
+	case KEY_LISTEN:
+		if (fsc_config_listen(c, arg, &err))
+			argp_error(state, "%s", err.msg);
+		break;
+	case KEY_DATA:
+		snprintf(c->data, sizeof(c->data), "%s", arg);
+		break;
+	case KEY_DEMO:
+		c->demo = true;
+		break;
+	case KEY_PERFETTO:
+		c->perfetto_origin = arg;
+		if (!is_origin(arg))
+			argp_error(state, "%s is no origin like https://ui.perfetto.dev", arg);
+		break;
+	case KEY_INDEXER:
+		snprintf(c->indexer, sizeof(c->indexer), "%s", arg);
+		break;
 	case KEY_TOKENS:
 		c->require_tokens = true;
 		break;
@@ -201,14 +220,6 @@ static error_t take_option(int key, char *arg, struct argp_state *state)
 			argp_error(state, "at most %d allow-host", FSC_CONFIG_MAX_HOSTS);
 		else
 			c->allow_hosts[c->n_allow_hosts++] = arg;
-		break;
-	case KEY_HEADER_TIMEOUT:
-		if (!parse_unsigned(&c->header_timeout_s, arg, 1, 600))
-			argp_error(state, "header-timeout is 1 to 600");
-		break;
-	case KEY_BODY_GRACE:
-		if (!parse_unsigned(&c->body_grace_s, arg, 1, 3600))
-			argp_error(state, "body-grace is 1 to 3600");
 		break;
 	case KEY_NO_BROWSER:
 		c->no_browser = true;
@@ -229,7 +240,7 @@ static error_t take_option(int key, char *arg, struct argp_state *state)
 		check_args(c, state);
 		break;
 	default:
-		return ARGP_ERR_UNKNOWN;
+		return take_value(c, key, arg, state);
 	}
 	return 0;
 }

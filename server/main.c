@@ -4,7 +4,7 @@
 #include <stdio.h>
 #include <sys/stat.h>
 
-#include "cli.h"
+#include "server/cli.h"
 
 int fsc_cli_fail(const struct fsc_err *err)
 {
@@ -17,6 +17,14 @@ int fsc_cli_fail(const struct fsc_err *err)
 	return 1;
 }
 
+void fsc_cli_listening(const struct fsc_server *s)
+{
+	if (s->first_token[0])
+		printf("fleetscope-server: first admin token, shown once: %s\n", s->first_token);
+	printf("fleetscope-server: listening on http://%s/\n", fsc_http_authority(s->app.http));
+	fflush(stdout);
+}
+
 static int serve(const struct fsc_config *cfg)
 {
 	struct fsc_err err = FSC_ERR_INIT;
@@ -24,8 +32,7 @@ static int serve(const struct fsc_config *cfg)
 
 	if (fsc_server_start(&s, cfg, &err))
 		return fsc_cli_fail(&err);
-	printf("fleetscope-server: listening on http://%s/\n", fsc_http_authority(s.app.http));
-	fflush(stdout);
+	fsc_cli_listening(&s);
 	if (cfg->demo && fsc_server_demo(&s, &err)) {
 		fsc_cli_fail(&err);
 		fsc_server_stop(&s);

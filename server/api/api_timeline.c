@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Tracks, slices as columns, flows, aggregates, search, minimap, counters of one trace. */
-#include <stddef.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -462,13 +461,17 @@ fail:
 
 /* ---- counters ---- */
 
+enum counter_column { COUNTER_MIN, COUNTER_MAX, COUNTER_LAST };
+
 static void emit_values(struct fsc_json *j, const char *key, const struct fsc_seg_counter_points *p,
-			size_t off)
+			enum counter_column which)
 {
 	fsc_json_key(j, key);
 	fsc_json_arr(j);
 	for (size_t i = 0; i < p->v.n; i++)
-		fsc_json_double(j, *(const double *)((const char *)&p->v.v[i] + off));
+		fsc_json_double(j, which == COUNTER_MIN	  ? p->v.v[i].min
+				   : which == COUNTER_MAX ? p->v.v[i].max
+							  : p->v.v[i].last);
 	fsc_json_arr_end(j);
 }
 
@@ -481,9 +484,9 @@ static void emit_counter(struct fsc_json *j, uint32_t track, const struct fsc_se
 	for (size_t i = 0; i < p->v.n; i++)
 		fsc_json_int(j, p->v.v[i].t);
 	fsc_json_arr_end(j);
-	emit_values(j, "min", p, offsetof(struct fsc_seg_counter_point, min));
-	emit_values(j, "max", p, offsetof(struct fsc_seg_counter_point, max));
-	emit_values(j, "last", p, offsetof(struct fsc_seg_counter_point, last));
+	emit_values(j, "min", p, COUNTER_MIN);
+	emit_values(j, "max", p, COUNTER_MAX);
+	emit_values(j, "last", p, COUNTER_LAST);
 	fsc_json_obj_end(j);
 }
 

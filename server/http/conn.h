@@ -42,7 +42,7 @@ void fsc_conns_remove(struct fsc_conns *c,
 		      struct fsc_conn *conn); /* before the descriptor is closed */
 void fsc_conn_enter(struct fsc_conn *conn, enum fsc_conn_state st);
 /* NULL takes it away. The connection holds a reference of its own. */
-void fsc_conns_set_stream(struct fsc_conns *c, struct fsc_conn *conn, struct fsc_stream *s);
+void fsc_conns_set_stream(struct fsc_conns *cs, struct fsc_conn *c, struct fsc_stream *s);
 /* From now on idle connections are closed; with hard, streams are cancelled too. */
 void fsc_conns_drain(struct fsc_conns *c, bool hard);
 void fsc_conns_count(struct fsc_conns *c, unsigned *open, uint64_t *cut);

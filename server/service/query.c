@@ -71,7 +71,7 @@ static struct fsc_seg *lookup(struct fsc_query *q, const struct fsc_trace_row *r
 /* Puts it in place of the older segment of the same trace, a free entry, or the one used longest ago. */
 static void remember(struct fsc_query *q, const struct fsc_trace_row *row, struct fsc_seg *seg)
 {
-	struct entry *best = NULL;
+	struct entry *best = &q->v[0];
 	struct fsc_seg *old;
 
 	pthread_mutex_lock(&q->mu);
@@ -82,7 +82,7 @@ static void remember(struct fsc_query *q, const struct fsc_trace_row *row, struc
 			best = e;
 			break;
 		}
-		if (!best || (best->seg && (!e->seg || e->used < best->used)))
+		if (best->seg && (!e->seg || e->used < best->used))
 			best = e;
 	}
 	old = best->seg;

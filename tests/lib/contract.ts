@@ -41,7 +41,7 @@ export interface CallOptions { body?: Uint8Array | string | object; headers?: Re
 export async function call<T = any>(s: TestServer, method: string, path: string, options: CallOptions = {}): Promise<Answer<T>> {
 	const headers: Record<string, string> = { ...options.headers };
 	let body: BodyInit | undefined;
-	if (options.body instanceof Uint8Array || typeof options.body === 'string') body = options.body;
+	if (options.body instanceof Uint8Array || typeof options.body === 'string') body = options.body as BodyInit;
 	else if (options.body !== undefined) {
 		body = JSON.stringify(options.body);
 		headers['content-type'] ??= 'application/json';

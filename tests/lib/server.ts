@@ -87,7 +87,7 @@ const query = (p: Params): string => new URLSearchParams(Object.entries(p).map((
 
 export interface Uploaded { status: number; body: { id: string; sha256: string; state: string; duplicate: boolean; error?: { code: string; message: string } } }
 export async function upload(s: TestServer, bytes: Uint8Array, params: Params = {}, headers: Record<string, string> = {}): Promise<Uploaded> {
-	const r = await fetch(`${s.url}/api/v1/bundles?${query(params)}`, { method: 'POST', body: bytes, headers });
+	const r = await fetch(`${s.url}/api/v1/bundles?${query(params)}`, { method: 'POST', body: bytes as BodyInit, headers });
 	return { status: r.status, body: (await r.json()) as Uploaded['body'] };
 }
 
