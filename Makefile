@@ -234,7 +234,10 @@ TESTS_facts := \
 	tests/unit/facts/test_fact_codec.c \
 	tests/unit/facts/test_indexer_client.c
 
-TESTS_model :=
+TESTS_model := \
+	tests/unit/model/test_args_sort.c \
+	tests/unit/model/test_build.c \
+	tests/unit/model/test_classify.c
 
 TESTS_bundle := \
 	tests/unit/bundle/test_bundle_read.c
@@ -246,6 +249,8 @@ TESTS_formats := \
 	tests/unit/formats/test_reader_tolerance.c
 
 TESTS_segment := \
+	tests/unit/segment/test_hostile.c \
+	tests/unit/segment/test_query.c \
 	tests/unit/segment/test_query_slices.c \
 	tests/unit/segment/test_seg_read.c
 # What the tests of a module share; linked into each of its unit tests.
@@ -270,7 +275,8 @@ TESTS_http :=
 
 TESTS_auth :=
 
-TESTS_service :=
+TESTS_service := \
+	tests/unit/service/test_ingest.c
 
 TESTS_jobs := \
 	tests/unit/jobs/test_worker.c
@@ -305,7 +311,7 @@ FUZZ_bundle := \
 FUZZ_formats := \
 	tests/fuzz/fuzz_json.c
 
-FUZZ_segment :=
+FUZZ_segment := tests/fuzz/fuzz_segment.c
 
 FUZZ_http :=
 
@@ -315,6 +321,7 @@ FUZZ_api :=
 
 BENCH := \
 	tests/bench/bench_export.c \
+	tests/bench/bench_segment.c \
 	tests/bench/bench_index.c
 
 # ---- what each module is linked with (itself and everything below it), and the libraries it calls ----
