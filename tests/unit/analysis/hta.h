@@ -179,13 +179,16 @@ static inline void hta_load(struct hta *h, const struct fsc_seg *s, bool filter)
 				assert_true(fsc_vec_push(&all, sl));
 		fsc_seg_iter_fini(&it);
 	}
-	qsort(all.v, all.n, sizeof(*all.v), hta_file_order);
+	if (all.n)
+		qsort(all.v, all.n, sizeof(*all.v), hta_file_order);
 	h->first_event = all.n ? all.v[0].ts : 0;
 	for (size_t i = 0; i < all.n; i++)
 		hta_take(h, s, &all.v[i], names);
 	fsc_vec_fini(&all);
-	qsort(h->cpu.v, h->cpu.n, sizeof(*h->cpu.v), hta_cpu_order);
-	qsort(h->gpu.v, h->gpu.n, sizeof(*h->gpu.v), hta_gpu_order);
+	if (h->cpu.n)
+		qsort(h->cpu.v, h->cpu.n, sizeof(*h->cpu.v), hta_cpu_order);
+	if (h->gpu.n)
+		qsort(h->gpu.v, h->gpu.n, sizeof(*h->gpu.v), hta_gpu_order);
 	hta_resolve(h, filter);
 }
 
