@@ -197,7 +197,15 @@ SRC_server := \
 	server/main.c
 
 SRC_indexer := \
-	indexer/sandbox.c
+	indexer/main.c \
+	indexer/sandbox.c \
+	indexer/census.c \
+	indexer/fact_stream.c \
+	indexer/identity.c \
+	indexer/summary.c \
+	indexer/trace_facts.c \
+	indexer/warm_up.c \
+	indexer/work.c
 
 SRC_collector := \
 	collector/main.c \
@@ -279,6 +287,7 @@ TESTS_service := \
 	tests/unit/service/test_ingest.c
 
 TESTS_jobs := \
+	tests/unit/jobs/test_kill9.c \
 	tests/unit/jobs/test_worker.c
 
 TESTS_api :=

@@ -1,0 +1,285 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Writes the segment of a trace through the parent's descriptor, analyses it, and puts what came of it. */
+#include "indexer/trace_facts.h"
+
+#include <string.h>
+#include <unistd.h>
+
+#include "analysis/analysis.h"
+#include "analysis/analysis_json.h"
+#include "indexer/census.h"
+#include "segment/seg_read.h"
+#include "segment/seg_write.h"
+
+struct put {
+	struct fsc_fact_stream *out;
+	const struct fsc_seg *seg;
+	struct fsc_err *err;
+};
+
+static const char *seg_text(struct put *p, uint32_t id)
+{
+	size_t n = 0;
+	const char *s = fsc_seg_str(p->seg, id, &n);
+
+	return fsc_fact_stream_text(p->out, s, n);
+}
+
+/* ---- before the segment: what the trace in memory says ---- */
+
+static const char *trace_text(struct fsc_fact_stream *out, const struct fsc_trace *t, uint32_t id)
+{
+	size_t n = 0;
+	const char *s = fsc_strtab_get(t->strings, id, &n);
+
+	return fsc_fact_stream_text(out, s, n);
+}
+
+/* Metadata that passes the limit of a frame is left out as a whole: cut JSON is no JSON. */
+static const char *trace_meta(struct fsc_trace *t)
+{
+	size_t n = 0;
+	const char *s = fsc_strtab_get(t->strings, t->meta.json, &n);
+
+	if (n <= FSC_FACT_JSON_MAX)
+		return s;
+	fsc_losses_add(&t->losses, "meta_left_out", 1);
+	return "";
+}
+
+static enum fsc_status put_trace(struct fsc_fact_stream *out, struct fsc_trace *t,
+				 const struct fsc_trace_facts *about, struct fsc_err *err)
+{
+	struct fsc_fact f = { .type = FSC_FACT_TRACE };
+	struct fsc_launch_census launch;
+	enum fsc_status st = fsc_census_launches(&launch, t, err);
+
+	if (st != FSC_OK)
+		return st;
+	f.u.trace = (struct fsc_fact_trace){
+		.member = fsc_fact_stream_text(out, about->member, strlen(about->member)),
+		.slot = about->slot,
+		.format = trace_text(out, t, t->meta.format),
+		.rank = t->meta.rank,
+		.world_size = t->meta.world_size,
+		.job = trace_text(out, t, t->meta.job),
+		.host = trace_text(out, t, t->meta.host),
+		.capture = trace_text(out, t, t->meta.capture),
+		.name = fsc_fact_stream_text(out, about->name, strlen(about->name)),
+		.t_base_ns = t->meta.t_base_ns,
+		.has_epoch = t->meta.has_epoch,
+		.t_min_ns = t->meta.t_min_ns,
+		.t_max_ns = t->meta.t_max_ns,
+		.slices = (int64_t)t->slices.n - (int64_t)t->n_instants,
+		.instants = (int64_t)t->n_instants,
+		.flows = (int64_t)t->flows.n,
+		.counters = (int64_t)t->counters.n,
+		.tracks = (int64_t)t->tracks.n,
+		.events = (int64_t)t->n_events,
+		.launch_pairs = (int64_t)launch.pairs,
+		.launch_none = (int64_t)launch.none,
+		.launch_ambiguous = (int64_t)launch.ambiguous,
+		.meta_json = trace_meta(t),
+		.source_disagreements = about->disagreements,
+	};
+	return fsc_fact_stream_put(out, &f, err);
+}
+
+/* ---- after it: what the analyses say ---- */
+
+static enum fsc_status put_loss(struct put *p, const char *code, uint64_t count)
+{
+	struct fsc_fact f = { .type = FSC_FACT_LOSS,
+			      .u.loss = { .code = code, .count = (int64_t)count } };
+
+	return count ? fsc_fact_stream_put(p->out, &f, p->err) : FSC_OK;
+}
+
+static enum fsc_status put_categories(struct put *p, const struct fsc_analysis *a)
+{
+	enum fsc_status st = FSC_OK;
+
+	for (size_t i = 0; st == FSC_OK && i < a->categories.n; i++) {
+		const struct fsc_category_row *c = &a->categories.v[i];
+		struct fsc_fact f = { .type = FSC_FACT_CATEGORY };
+
+		f.u.category = (struct fsc_fact_category){ .name = seg_text(p, c->name),
+							   .count = (int64_t)c->count,
+							   .sum_ns = c->sum_ns };
+		st = fsc_fact_stream_put(p->out, &f, p->err);
+	}
+	return st;
+}
+
+static enum fsc_status put_devices(struct put *p, const struct fsc_analysis *a,
+				   enum fsc_scope scope)
+{
+	enum fsc_status st = FSC_OK;
+
+	for (size_t i = 0; st == FSC_OK && i < a->devices.n; i++) {
+		const struct fsc_device_row *d = &a->devices.v[i];
+		struct fsc_fact f = { .type = FSC_FACT_DEVICE };
+
+		f.u.device = (struct fsc_fact_device){
+			.scope = scope,
+			.device = d->device,
+			.window_ns = d->window_ns,
+			.busy_ns = d->busy_ns,
+			.idle_ns = d->idle_ns,
+			.compute_ns = d->compute_ns,
+			.comm_ns = d->comm_ns,
+			.memcpy_ns = d->memcpy_ns,
+			.exposed_comm_ns = d->exposed_comm_ns,
+			.exposed_memcpy_ns = d->exposed_memcpy_ns,
+			.comm_overlap_ns = d->comm_overlap_ns,
+			.unclassified_ns = d->unclassified_ns,
+		};
+		st = fsc_fact_stream_put(p->out, &f, p->err);
+	}
+	for (size_t i = 0; st == FSC_OK && i < a->idle.n; i++) {
+		const struct fsc_idle_row *r = &a->idle.v[i];
+		struct fsc_fact f = { .type = FSC_FACT_IDLE };
+
+		f.u.idle = (struct fsc_fact_idle){ .scope = scope,
+						   .device = r->device,
+						   .stream = r->stream,
+						   .host_wait_ns = r->host_wait_ns,
+						   .kernel_wait_ns = r->kernel_wait_ns,
+						   .other_ns = r->other_ns };
+		st = fsc_fact_stream_put(p->out, &f, p->err);
+	}
+	return st;
+}
+
+static enum fsc_status put_kernels(struct put *p, const struct fsc_analysis *a)
+{
+	enum fsc_status st = FSC_OK;
+
+	for (size_t i = 0; st == FSC_OK && i < a->kernels.n; i++) {
+		const struct fsc_kernel_row *k = &a->kernels.v[i];
+		struct fsc_fact f = { .type = FSC_FACT_KERNEL };
+
+		f.u.kernel = (struct fsc_fact_kernel){ .scope = FSC_SCOPE_ALL,
+						       .name = seg_text(p, k->name),
+						       .kind = fsc_analysis_kind_name(k->kind),
+						       .count = (int64_t)k->count,
+						       .sum_ns = k->sum_ns,
+						       .min_ns = k->min_ns,
+						       .max_ns = k->max_ns,
+						       .first_track = k->first_track,
+						       .first_ts_ns = k->first_ts,
+						       .first_slice = k->first_slice };
+		st = fsc_fact_stream_put(p->out, &f, p->err);
+	}
+	return st;
+}
+
+static enum fsc_status put_steps(struct put *p, const struct fsc_analysis *a)
+{
+	enum fsc_status st = FSC_OK;
+
+	for (size_t i = 0; st == FSC_OK && i < a->steps.n; i++) {
+		const struct fsc_step_row *r = &a->steps.v[i];
+		struct fsc_fact f = { .type = FSC_FACT_STEP };
+
+		f.u.step = (struct fsc_fact_step){ .idx = (int64_t)i,
+						   .name = seg_text(p, r->name),
+						   .t0_ns = r->t0,
+						   .dur_ns = r->dur_ns,
+						   .busy_ns = r->busy_ns,
+						   .idle_ns = r->idle_ns };
+		st = fsc_fact_stream_put(p->out, &f, p->err);
+	}
+	return st;
+}
+
+static enum fsc_status put_no_last(struct put *p)
+{
+	struct fsc_analysis_scope scope = { .steps = FSC_STEPS_NO_LAST };
+	struct fsc_analysis a;
+	enum fsc_status st = fsc_analyse(&a, p->seg, &scope, p->err);
+
+	if (st != FSC_OK)
+		return st;
+	st = put_devices(p, &a, FSC_SCOPE_NO_LAST);
+	fsc_analysis_fini(&a);
+	return st;
+}
+
+static enum fsc_status put_rows(struct put *p, const struct fsc_analysis *a)
+{
+	const struct fsc_losses *l = fsc_seg_losses(p->seg);
+	enum fsc_status st = FSC_OK;
+
+	for (uint32_t i = 0; st == FSC_OK && i < l->n; i++)
+		st = put_loss(p, l->v[i].code, l->v[i].count);
+	if (st == FSC_OK)
+		st = put_categories(p, a);
+	if (st == FSC_OK)
+		st = put_devices(p, a, FSC_SCOPE_ALL);
+	if (st == FSC_OK && a->n_steps_total >= 2)
+		st = put_no_last(p);
+	if (st == FSC_OK)
+		st = put_kernels(p, a);
+	if (st == FSC_OK)
+		st = put_steps(p, a);
+	if (st == FSC_OK)
+		st = put_loss(p, "fact_text_cut", p->out->n_cut);
+	p->out->n_cut = 0;
+	return st;
+}
+
+static enum fsc_status analyse_and_put(struct put *p)
+{
+	struct fsc_analysis_scope scope = { .steps = FSC_STEPS_ALL };
+	struct fsc_analysis a;
+	enum fsc_status st = fsc_analyse(&a, p->seg, &scope, p->err);
+
+	if (st != FSC_OK)
+		return st;
+	st = put_rows(p, &a);
+	fsc_analysis_fini(&a);
+	return st;
+}
+
+static enum fsc_status put_end(struct fsc_fact_stream *out, uint64_t segment_bytes,
+			       struct fsc_err *err)
+{
+	struct fsc_fact f = { .type = FSC_FACT_TRACE_END };
+
+	f.u.trace_end = (struct fsc_fact_trace_end){ .segment_bytes = (int64_t)segment_bytes,
+						     .segment_version = FSC_SEGMENT_VERSION,
+						     .analysis_version = FSC_ANALYSIS_VERSION };
+	return fsc_fact_stream_put(out, &f, err);
+}
+
+enum fsc_status fsc_trace_facts_put(struct fsc_fact_stream *out, bool *open, struct fsc_trace *t,
+				    const struct fsc_trace_facts *about, struct fsc_err *err)
+{
+	struct fsc_seg_write_stats stats = { 0 };
+	struct fsc_seg *seg = NULL;
+	int fd = -1;
+	enum fsc_status st = put_trace(out, t, about, err);
+
+	*open = st == FSC_OK;
+	if (st == FSC_OK)
+		st = fsc_fact_stream_segment(&fd, out, (int64_t)t->slices.n * 32, err);
+	if (st == FSC_OK)
+		st = fsc_seg_write(fd, t, about->blob_sha256, &stats, err);
+	/* the trace and its analysis are never in memory together */
+	fsc_trace_free(t);
+	if (st == FSC_OK)
+		st = fsc_seg_open(&seg, fd, err);
+	if (st == FSC_OK) {
+		struct put p = { .out = out, .seg = seg, .err = err };
+
+		st = analyse_and_put(&p);
+	}
+	if (st == FSC_OK)
+		st = put_end(out, stats.file_bytes, err);
+	*open = *open && st != FSC_OK;
+	fsc_seg_unref(seg);
+	if (fd >= 0)
+		close(fd);
+	return st;
+}
