@@ -34,7 +34,7 @@ export function timeTicks(t0: number, t1: number, px: number, minPx = 90): TimeT
 	const first = Math.ceil(t0 / step);
 	const last = Math.floor(t1 / step);
 	for (let i = first; i <= last; i++) {
-		const at = i * step;
+		const at = i * step || 0; // never -0
 		ticks.push({ at, label: fixed(at / u.ns, decimals) + (i === first ? ` ${u.name}` : '') });
 	}
 	const half = step / 2;

@@ -20,12 +20,12 @@ export function HoverCard({ state }: { state: Signal<HoverState | null> }) {
 			{h.merged && h.count > 1 ? (
 				<>
 					<b>{mergedText(h)}</b>
-					<span class="dim">mostly {h.name}</span>
+					<span class="dim mono name">mostly {h.name}</span>
 					<span class="dim">in {dur(h.t1 - h.t0)}, click to zoom in</span>
 				</>
 			) : (
 				<>
-					<b class="name">{h.name}</b>
+					<b class="name mono">{h.name}</b>
 					<span class="dim"><Swatch kind={h.kind} />{kindLabel(h.kind)}{h.t1 > h.t0 ? `, ${durExact(h.t1 - h.t0)}` : ', below one tick'}{h.before ? ' from before the loaded part' : ''}</span>
 				</>
 			)}

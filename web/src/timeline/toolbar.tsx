@@ -9,7 +9,7 @@ import type { TimelineModel } from './model';
 import { TimeRange } from './timerange';
 import { zoom } from './viewport';
 
-const LEGEND = [['compute', 'compute'], ['comm', 'communication'], ['copy', 'copy'], ['sync', 'sync'], ['uncl', 'not classified'], ['op', 'host']] as const;
+const LEGEND = [['compute', 'compute'], ['comm', 'communication'], ['copy', 'copy'], ['sync', 'sync'], ['uncl', 'unclassified'], ['op', 'host']] as const;
 
 export function Toolbar({ model, search, step }: { model: TimelineModel; search: RefObject<HTMLInputElement | null>; step: (d: 1 | -1) => void }) {
 	const by = (f: number) => {
@@ -26,7 +26,7 @@ export function Toolbar({ model, search, step }: { model: TimelineModel; search:
 			<ul class="legend" aria-label="Colours">
 				{LEGEND.map(([g, text]) => <li key={g}><Swatch group={g} />{text}</li>)}
 				<li><i class="swatch shade" />merged, shade = busy</li>
-				<li><i class="hit-line" />search hit</li>
+				{model.hits.q.value && <li><i class="hit-line" />hit</li>}
 			</ul>
 			<SearchBox model={model} input={search} step={step} />
 		</div>

@@ -4,9 +4,9 @@
 export type Window = { t0: number; t1: number };
 export const MIN_LEN = 20;
 
+/** The whole trace, never narrower than the closest zoom. */
 export function limits(min: number, max: number): Window {
-	const len = Math.max(MIN_LEN, max - min);
-	return { t0: min - len * 0.02, t1: max + len * 0.02 };
+	return { t0: min, t1: Math.max(max, min + MIN_LEN) };
 }
 
 /** Keeps the length if it can, and stays inside `lim`. */
