@@ -269,8 +269,8 @@ enum fsc_status fsc_sqlite_writer_do(struct fsc_sqlite_writer *w, fsc_work_fn *f
 	}
 	FSC_ASSERT(!w->stopping);
 	pthread_cond_init(&op.wake, NULL);
-	/* cppcheck-suppress autoVariables; this call waits until the writer is done with op */
 	*w->tail = &op;
+	/* cppcheck-suppress autoVariables ; this call waits until the writer is done with op */
 	w->tail = &op.next;
 	pthread_cond_signal(&w->work);
 	while (!op.done)
