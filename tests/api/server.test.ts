@@ -1,0 +1,183 @@
+// SPDX-License-Identifier: Apache-2.0
+// The program: start, stop, restart, command line, `open FILE`, `--demo`.
+import assert from 'node:assert/strict';
+import { spawn, spawnSync } from 'node:child_process';
+import { chmodSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { connect } from 'node:net';
+import { join } from 'node:path';
+import { test } from 'node:test';
+import { call } from '../lib/contract.ts';
+import { kinetoBytes } from '../lib/kineto.ts';
+import { getJson, program, sleep, startServer, tempDir, uploadAndWait } from '../lib/server.ts';
+
+const server = (...args: string[]) => spawnSync(program('fleetscope-server'), args, { encoding: 'utf8', timeout: 20000 });
+
+test('SIGTERM and SIGINT end it cleanly', async () => {
+	for (const signal of ['SIGTERM', 'SIGINT'] as const) {
+		const s = await startServer();
+		assert.equal((await call(s, 'GET', '/healthz')).status, 200);
+		const start = Date.now();
+		assert.deepEqual(await s.stop(signal), { code: 0, signal: null });
+		assert.ok(Date.now() - start < 5000, `${Date.now() - start} ms`);
+	}
+});
+
+test('a running upload may end while the server stops, new ones are refused', async () => {
+	const data = tempDir();
+	const s = await startServer({ data });
+	const bytes = kinetoBytes({ steps: 9 });
+	const half = Math.floor(bytes.length / 2);
+	const c = connect(s.port, '127.0.0.1');
+	let answer = '';
+	c.on('data', (d) => (answer += d.toString()));
+	c.on('error', () => undefined);
+	const closed = new Promise((done) => c.on('close', done));
+	c.write(`POST /api/v1/bundles?name=late.json HTTP/1.1\r\nHost: 127.0.0.1\r\nContent-Length: ${bytes.length}\r\n\r\n`);
+	c.write(bytes.subarray(0, half));
+	await sleep(200);
+	const stopped = s.stop();
+	await sleep(300);
+	await assert.rejects(fetch(`${s.url}/healthz`), 'it still accepts');
+	c.write(bytes.subarray(half));
+	assert.equal((await stopped).code, 0);
+	await closed;
+	assert.match(answer, /^HTTP\/1\.1 202 /);
+	assert.match(answer, /Connection: close/);
+	const again = await startServer({ data });
+	const id = /"id":"(\d+)"/.exec(answer)![1]!;
+	for (let i = 0; i < 200 && (await getJson(again, `/bundles/${id}`)).state !== 'ready'; i++) await sleep(50);
+	assert.equal((await getJson(again, `/bundles/${id}`)).state, 'ready');
+	await again.stop();
+	rmSync(data, { recursive: true });
+});
+
+test('a stop does not wait for ever on a client that does nothing', async () => {
+	const s = await startServer();
+	const c = connect(s.port, '127.0.0.1');
+	c.on('error', () => undefined);
+	c.write('POST /api/v1/bundles?name=x HTTP/1.1\r\nHost: 127.0.0.1\r\nContent-Length: 1000\r\n\r\nabc');
+	await sleep(200);
+	const start = Date.now();
+	assert.equal((await s.stop()).code, 0);
+	assert.ok(Date.now() - start < 14000, `${Date.now() - start} ms`);
+	c.destroy();
+});
+
+test('what was stored is there after a restart, also after kill -9', async () => {
+	const data = tempDir();
+	let s = await startServer({ data });
+	const b = await uploadAndWait(s, 'kept.json', kinetoBytes());
+	await s.stop('SIGKILL');
+	s = await startServer({ data });
+	const t = await getJson(s, `/traces/${b.traces[0]!.id}`);
+	assert.equal(t.name, (await getJson(s, '/traces')).items[0].name);
+	assert.equal((await getJson(s, `/traces/${t.id}/tracks`)).tracks.length, t.tracks);
+	await s.stop();
+	rmSync(data, { recursive: true });
+});
+
+test('a data folder has one server', async () => {
+	const data = tempDir();
+	const s = await startServer({ data });
+	const r = server('--listen', '127.0.0.1:0', '--data', data);
+	assert.equal(r.status, 1);
+	assert.match(r.stderr, /data_in_use/);
+	await s.stop();
+	rmSync(data, { recursive: true });
+});
+
+test('a port that is taken and other mistakes end with a reason', async () => {
+	const s = await startServer();
+	const taken = server('--listen', `127.0.0.1:${s.port}`, '--data', tempDir());
+	assert.equal(taken.status, 1);
+	assert.match(taken.stderr, /cannot listen/);
+	await s.stop();
+	for (const args of [['--listen', 'nonsense'], ['--listen', '127.0.0.1:99999'], ['--workers', '0'], ['--role', 'web'], ['--perfetto-origin', 'https://x/y'], ['--log-level', 'loud'], ['nonsense'], ['open'], ['open', 'a', 'b'], ['token']]) {
+		const r = server(...args);
+		assert.notEqual(r.status, 0, args.join(' '));
+		assert.ok(r.stderr.length > 10, args.join(' '));
+	}
+	const help = server('--help');
+	assert.equal(help.status, 0);
+	for (const word of ['--listen', '--data', '--demo', '--perfetto-origin', 'open FILE', 'token create']) assert.ok(help.stdout.includes(word), word);
+	assert.match(server('--version').stdout, /^fleetscope-server \d/);
+});
+
+test('the Perfetto origin is a setting and can be switched off', async () => {
+	const own = await startServer({ args: ['--perfetto-origin', 'http://127.0.0.1:10000'] });
+	assert.equal((await getJson(own, '/server')).perfetto_origin, 'http://127.0.0.1:10000');
+	await own.stop();
+	const off = await startServer({ args: ['--perfetto-origin', ''] });
+	assert.equal((await getJson(off, '/server')).perfetto_origin, null);
+	await off.stop();
+});
+
+function opened(args: string[], env: Record<string, string>): Promise<{ page: string; out: () => string; stop: () => Promise<number | null> }> {
+	return new Promise((done, failed) => {
+		const c = spawn(program('fleetscope-server'), args, { env: { ...process.env, FLEETSCOPE_INDEXER: program('fleetscope-indexer'), ...env } });
+		let out = '';
+		const end = new Promise<number | null>((ok) => c.on('close', ok));
+		const look = (d: Buffer) => {
+			out += d.toString();
+			const m = /page (http:\S+)\n/.exec(out);
+			if (m) done({ page: m[1]!, out: () => out, stop: () => { c.kill('SIGTERM'); return end; } });
+		};
+		c.stdout.on('data', look);
+		c.stderr.on('data', (d: Buffer) => (out += d.toString()));
+		void end.then((code) => failed(new Error(`ended with ${code}: ${out}`)));
+	});
+}
+
+test('open leads from a file to its page and starts the browser there', async () => {
+	const dir = tempDir();
+	const file = join(dir, 'my trace.json');
+	writeFileSync(file, kinetoBytes());
+	mkdirSync(join(dir, 'bin'));
+	writeFileSync(join(dir, 'bin/xdg-open'), `#!/bin/sh\necho "$1" > '${dir}/seen'\n`);
+	chmodSync(join(dir, 'bin/xdg-open'), 0o755);
+	const o = await opened(['--data', join(dir, 'data'), 'open', file], { DISPLAY: ':99', PATH: `${dir}/bin:${process.env.PATH}` });
+	const page = new URL(o.page);
+	assert.match(page.pathname, /^\/traces\/\d+$/);
+	assert.equal((await fetch(page)).status, 200);
+	const t = (await (await fetch(`${page.origin}/api/v1${page.pathname}`)).json()) as { state: string; slices: number };
+	assert.equal(t.state, 'ready');
+	await sleep(300);
+	assert.equal(readFileSync(join(dir, 'seen'), 'utf8').trim(), o.page);
+	assert.equal(await o.stop(), 0);
+	const again = await opened(['--data', join(dir, 'data'), '--no-browser', 'open', file], {});
+	assert.equal(new URL(again.page).pathname, page.pathname, 'the same file leads to the same page');
+	assert.equal(await again.stop(), 0);
+	rmSync(dir, { recursive: true });
+});
+
+test('open of something that is no trace ends with the reason', () => {
+	const dir = tempDir();
+	writeFileSync(join(dir, 'x.html'), '<html></html>');
+	const env = { ...process.env, FLEETSCOPE_INDEXER: program('fleetscope-indexer') };
+	const r = spawnSync(program('fleetscope-server'), ['--data', join(dir, 'data'), '--no-browser', 'open', join(dir, 'x.html')], { encoding: 'utf8', timeout: 30000, env });
+	assert.equal(r.status, 1);
+	assert.match(r.stderr, /fleetscope-server: .+\(.+\)/);
+	const none = server('--data', join(dir, 'data'), 'open', join(dir, 'none'));
+	assert.equal(none.status, 1);
+	assert.match(none.stderr, /No such file/);
+	rmSync(dir, { recursive: true });
+});
+
+test('the demo fills an empty folder once, and says that it is synthetic', async () => {
+	const data = tempDir();
+	let s = await startServer({ args: ['--demo'], data });
+	assert.equal((await getJson(s, '/server')).demo, true);
+	let list = await getJson(s, '/traces?state=ready');
+	for (let i = 0; i < 600 && list.total < 8; i++) {
+		await sleep(100);
+		list = await getJson(s, '/traces?state=ready');
+	}
+	assert.equal(list.total, 8);
+	assert.ok(list.items.every((t: { synthetic: boolean }) => t.synthetic));
+	await s.stop();
+	s = await startServer({ args: ['--demo'], data });
+	await sleep(300);
+	assert.equal((await getJson(s, '/bundles')).total, 1);
+	await s.stop();
+	rmSync(data, { recursive: true });
+});
