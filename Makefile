@@ -274,7 +274,9 @@ TESTS_export := \
 TESTS_store := \
 	tests/unit/store/test_store_contract.c \
 	tests/unit/store/test_queue_contract.c \
-	tests/unit/store/test_blob_contract.c
+	tests/unit/store/test_blob_contract.c \
+	tests/unit/store/test_migrate.c \
+	tests/unit/store/test_store_faults.c
 
 TESTS_demo := \
 	tests/unit/demo/test_demo.c

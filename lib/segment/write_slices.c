@@ -88,6 +88,7 @@ static bool class_of(uint32_t *id, struct fsc_seg_writer *w, struct class_map *m
 enum fsc_status fsc_seg_w_classes(struct fsc_seg_writer *w, struct fsc_err *err)
 {
 	const struct fsc_slices *s = &w->t->slices;
+	uint32_t n_args = w->t->args ? fsc_args_count(w->t->args) : 0;
 	uint32_t n_strings = fsc_strtab_count(w->t->strings);
 	struct class_map m = { .cap = 0 };
 	enum fsc_status st = FSC_OK;
@@ -97,9 +98,11 @@ enum fsc_status fsc_seg_w_classes(struct fsc_seg_writer *w, struct fsc_err *err)
 		st = no_memory(err);
 	for (uint32_t i = 0; i < s->n && st == FSC_OK; i++) {
 		if (s->name[i] >= n_strings || s->cat[i] >= w->t->cats.n ||
-		    s->kind[i] >= FSC_KIND_COUNT)
-			st = fsc_err_set(err, FSC_EBUG, "segment_slice",
-					 "segment: slice %u has no such name, category or kind", i);
+		    s->kind[i] >= FSC_KIND_COUNT ||
+		    (s->args[i] != FSC_NO_ARGS && s->args[i] >= n_args))
+			st = fsc_err_set(
+				err, FSC_EBUG, "segment_slice",
+				"segment: slice %u has no such name, category, kind or args", i);
 		else if (!class_of(&w->cls[i], w, &m, i))
 			st = no_memory(err);
 	}

@@ -209,25 +209,25 @@ static void random_queries(const struct gen_opts *o, unsigned rounds)
 static void every_slice_and_nanosecond_is_accounted_for_in_even_rows(void **state)
 {
 	(void)state;
-	random_queries(&shapes[0], 300);
+	random_queries(&shapes[0], 150);
 }
 
 static void every_slice_and_nanosecond_is_accounted_for_in_bursts(void **state)
 {
 	(void)state;
-	random_queries(&shapes[1], 200);
+	random_queries(&shapes[1], 100);
 }
 
 static void every_slice_and_nanosecond_is_accounted_for_with_lengths_of_all_scales(void **state)
 {
 	(void)state;
-	random_queries(&shapes[2], 300);
+	random_queries(&shapes[2], 150);
 }
 
 static void every_slice_and_nanosecond_is_accounted_for_in_short_rows(void **state)
 {
 	(void)state;
-	random_queries(&shapes[3], 500);
+	random_queries(&shapes[3], 300);
 }
 
 static void long_slices_stay_exact_when_zoomed_out(void **state)
