@@ -1,12 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * What has to happen before the sandbox. Libraries open files when they are first used: jansson seeds its hash,
- * libcrypto reads its configuration, the C library loads character sets and the time zone. So a zip and a
+ * libcrypto reads its configuration, the C library loads character sets. So a zip and a
  * tar.gz of our own, with a manifest and a name outside ASCII, are read once while files can still be opened.
  */
 #include "indexer/work.h"
 
+#include <locale.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <time.h>
 
@@ -80,7 +82,11 @@ void fsc_work_warm_up(void)
 	uint8_t digest[FSC_SHA256_LEN];
 	size_t n = 0;
 
+	/* with a zone of its own the C library never looks for /etc/localtime, which it does at each mktime() */
+	setenv("TZ", "UTC0", 1);
 	tzset();
+	/* libarchive converts names to the locale's characters; this one is built into the C library */
+	setlocale(LC_CTYPE, "C.UTF-8");
 	fsc_sha256(digest, "", 0);
 	n += tar_entry(tar + n, FSC_MANIFEST_NAME, '0', manifest);
 	/* a pax header with the real name of the entry that follows it */
