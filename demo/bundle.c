@@ -78,36 +78,82 @@ static enum fsc_status add_member(struct archive *a, const char *path,
 	return st;
 }
 
-/* Adds rank's trace to the archive and its line to the manifest. */
-static enum fsc_status add_rank(struct archive *a, struct fsc_buf *manifest,
-				const struct sim_rank *r, struct fsc_err *err)
+/* A rank's file: what stands before and after its events. */
+struct frame {
+	struct fsc_buf path, start, end;
+};
+
+static void frame_init(struct frame *f, const struct sim_rank *r)
 {
-	struct fsc_buf start = FSC_BUF_INIT(64 * FSC_KIB), end = FSC_BUF_INIT(FSC_KIB),
-		       path = FSC_BUF_INIT(256);
-	const struct fsc_buf *parts[] = { &start, &r->json, &end };
+	fsc_buf_init(&f->path, 256);
+	fsc_buf_init(&f->start, 64 * FSC_KIB);
+	fsc_buf_init(&f->end, FSC_KIB);
+	head(&f->start, r);
+	fsc_buf_addf(&f->path, "rank%u.pt.trace.json", r->rank);
+	fsc_buf_addf(&f->end, "\n],\n\"traceName\": \"%s\"\n}\n", f->path.data);
+}
+
+static void frame_fini(struct frame *f)
+{
+	fsc_buf_fini(&f->path);
+	fsc_buf_fini(&f->start);
+	fsc_buf_fini(&f->end);
+}
+
+static void manifest_line(struct fsc_buf *manifest, const struct sim_rank *r)
+{
 	struct fsc_sha256 *h = fsc_sha256_new();
 	uint8_t digest[FSC_SHA256_LEN];
 	char hex[FSC_SHA256_HEX], host[32];
-	enum fsc_status st;
+	struct frame f;
 
-	host_name(host, r->rank);
-	head(&start, r);
-	fsc_buf_addf(&path, "rank%u.pt.trace.json", r->rank);
-	fsc_buf_addf(&end, "\n],\n\"traceName\": \"%s\"\n}\n", path.data);
-	for (size_t i = 0; i < FSC_ARRAY_LEN(parts); i++)
-		fsc_sha256_update(h, parts[i]->data, parts[i]->len);
+	frame_init(&f, r);
+	fsc_sha256_update(h, f.start.data, f.start.len);
+	fsc_sha256_update(h, r->json.data, r->json.len);
+	fsc_sha256_update(h, f.end.data, f.end.len);
 	fsc_sha256_final(h, digest);
 	fsc_sha256_free(h);
 	fsc_hex(hex, digest, sizeof(digest));
+	host_name(host, r->rank);
 	fsc_buf_addf(manifest,
 		     "%s\n    {\"path\": \"%s\", \"sha256\": \"%s\", \"rank\": %u, \"host\": "
 		     "\"%s\", \"devices\": "
 		     "[{\"ordinal\": %u, \"uuid\": \"GPU-5e7d0c1a-0000-4000-8000-%012x\"}]}",
-		     r->rank ? "," : "", path.data, hex, r->rank, host, r->device, r->rank);
-	st = add_member(a, path.data, parts, FSC_ARRAY_LEN(parts), err);
-	fsc_buf_fini(&start);
-	fsc_buf_fini(&end);
-	fsc_buf_fini(&path);
+		     r->rank ? "," : "", f.path.data, hex, r->rank, host, r->device, r->rank);
+	frame_fini(&f);
+}
+
+/* The manifest goes first, so that a reader of the stream knows each file before it comes. */
+static enum fsc_status add_manifest(struct archive *a, const struct sim_rank *ranks, uint32_t n,
+				    struct fsc_err *err)
+{
+	struct fsc_buf manifest = FSC_BUF_INIT(FSC_MIB);
+	const struct fsc_buf *parts[] = { &manifest };
+	enum fsc_status st;
+
+	fsc_buf_addf(&manifest,
+		     "{\n  \"version\": 1, \"synthetic\": true, \"job\": \"" DEMO_JOB
+		     "\", \"capture\": \"" DEMO_CAPTURE "\", \"world_size\": %u,\n  \"files\": [",
+		     n);
+	for (uint32_t i = 0; i < n; i++)
+		manifest_line(&manifest, &ranks[i]);
+	fsc_buf_adds(&manifest, "\n  ]\n}\n");
+	st = add_member(a, "manifest.json", parts, 1, err);
+	fsc_buf_fini(&manifest);
+	return st;
+}
+
+static enum fsc_status add_rank(struct archive *a, const struct sim_rank *r, struct fsc_err *err)
+{
+	struct frame f;
+	const struct fsc_buf *parts[] = { &f.start, &r->json, &f.end };
+	enum fsc_status st;
+
+	if (fsc_buf_status(&r->json))
+		return fsc_err_set(err, FSC_ENOMEM, NULL, "demo: no memory for rank %u", r->rank);
+	frame_init(&f, r);
+	st = add_member(a, f.path.data, parts, FSC_ARRAY_LEN(parts), err);
+	frame_fini(&f);
 	return st;
 }
 
@@ -127,32 +173,19 @@ static enum fsc_status pack(int fd, const struct sim_rank *ranks, const struct f
 			    struct fsc_err *err)
 {
 	struct archive *a = archive_write_new();
-	struct fsc_buf manifest = FSC_BUF_INIT(FSC_MIB), lines = FSC_BUF_INIT(FSC_MIB);
-	const struct fsc_buf *parts[] = { &manifest };
 	enum fsc_status st = FSC_OK;
 
 	if (!a || archive_write_add_filter_zstd(a) != ARCHIVE_OK ||
 	    archive_write_set_format_ustar(a) != ARCHIVE_OK ||
 	    archive_write_open_fd(a, fd) != ARCHIVE_OK)
 		st = archive_failed(a, err);
-	for (uint32_t i = 0; i < o->ranks && !st; i++) {
-		if (fsc_buf_status(&ranks[i].json))
-			st = fsc_err_set(err, FSC_ENOMEM, NULL, "demo: no memory for rank %u", i);
-		else
-			st = add_rank(a, &lines, &ranks[i], err);
-	}
-	fsc_buf_addf(&manifest,
-		     "{\n  \"version\": 1, \"synthetic\": true, \"job\": \"" DEMO_JOB
-		     "\", \"capture\": \"" DEMO_CAPTURE
-		     "\", \"world_size\": %u,\n  \"files\": [%s\n  ]\n}\n",
-		     o->ranks, lines.data ? lines.data : "");
 	if (!st)
-		st = add_member(a, "manifest.json", parts, 1, err);
+		st = add_manifest(a, ranks, o->ranks, err);
+	for (uint32_t i = 0; i < o->ranks && !st; i++)
+		st = add_rank(a, &ranks[i], err);
 	if (!st && archive_write_close(a) != ARCHIVE_OK)
 		st = archive_failed(a, err);
 	archive_write_free(a);
-	fsc_buf_fini(&manifest);
-	fsc_buf_fini(&lines);
 	return st;
 }
 

@@ -240,11 +240,16 @@ static void load_batch(struct sim_rank *r, uint32_t number)
 	fsc_sim_work(r, stall);
 	fsc_sim_python(r, "threading.py(323): wait", b);
 	fsc_sim_user(r, "enumerate(DataLoader)#_MultiProcessingDataLoaderIter.__next__", a);
+	fsc_sim_loader(r, "torch/utils/data/_utils/pin_memory.py(38): do_one_step", r->cpu,
+		       5200000);
 	a = r->cpu;
+	fsc_sim_work(r, 2000);
+	b = r->cpu;
 	fsc_sim_work(r, 14000);
 	fsc_sim_copy_h2d(r, 8 * 1024 * 1024);
-	fsc_sim_op(r, "aten::copy_", a);
-	fsc_sim_op(r, "aten::to", a - 2000);
+	fsc_sim_op(r, "aten::copy_", b);
+	fsc_sim_work(r, 1500);
+	fsc_sim_op(r, "aten::to", a);
 }
 
 static void one_block_forward(struct sim_rank *r, uint32_t layer)
@@ -368,7 +373,9 @@ static void read_loss(struct sim_rank *r)
 
 	fsc_sim_work(r, 4000);
 	b = r->cpu;
+	fsc_sim_work(r, 2500);
 	fsc_sim_sync(r, "cudaStreamSynchronize", SIM_COMPUTE);
+	fsc_sim_work(r, 1200);
 	fsc_sim_op(r, "aten::_local_scalar_dense", b);
 	fsc_sim_op(r, "aten::item", a);
 	fsc_sim_work(r, 900000); /* logging on the main thread */

@@ -129,6 +129,13 @@ void fsc_sim_python(struct sim_rank *r, const char *name, int64_t start)
 	fsc_buf_addf(&r->json, ", \"args\": {\"Python id\": %u}}", ++r->python_id);
 }
 
+void fsc_sim_loader(struct sim_rank *r, const char *name, int64_t start, int64_t dur)
+{
+	complete(r, "python_function", name, pid_of(r), TID_LOADER, start,
+		 fsc_sim_about(r, dur, 0.15));
+	fsc_buf_addf(&r->json, ", \"args\": {\"Python id\": %u}}", ++r->python_id);
+}
+
 void fsc_sim_user(struct sim_rank *r, const char *name, int64_t start)
 {
 	complete(r, "user_annotation", name, pid_of(r), tids[r->thread], start, r->cpu - start);

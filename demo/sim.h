@@ -54,6 +54,8 @@ void fsc_sim_work(struct sim_rank *r, int64_t ns);
 void fsc_sim_op(struct sim_rank *r, const char *name, int64_t start);
 void fsc_sim_python(struct sim_rank *r, const char *name, int64_t start);
 void fsc_sim_user(struct sim_rank *r, const char *name, int64_t start);
+/* The thread that fetches batches works beside the others: [start, start + about dur]. */
+void fsc_sim_loader(struct sim_rank *r, const char *name, int64_t start, int64_t dur);
 /* Annotation projected on the compute stream. */
 void fsc_sim_gpu_user(struct sim_rank *r, const char *name, int64_t start, int64_t end);
 
