@@ -520,31 +520,64 @@ static enum fsc_status end(struct chrome *c)
 
 /* ---- memory instants are counters too ---- */
 
-static enum fsc_status memory_counter(struct chrome *c, uint32_t ident, int64_t ts,
-				      enum chrome_arg a, const char *what)
+static enum fsc_status memory_track(uint32_t *track, struct chrome *c,
+				    const struct chrome_memory *m, const char *what)
 {
-	char name[64];
-	struct fsc_buf b = FSC_BUF_INIT(sizeof(name));
-	uint32_t id, unit, track;
-	double v;
-	int32_t type = arg_i32(c, A_DEVICE_TYPE, -1), device = arg_i32(c, A_DEVICE_ID, -1);
-	if (!(c->have_arg >> a & 1) || !fsc_chrome_double(&v, &c->a[a]))
-		return FSC_OK;
-	if (type == 0)
+	struct fsc_buf b = FSC_BUF_INIT(128);
+	uint32_t id, unit;
+	if (m->type == 0)
 		fsc_buf_addf(&b, "CPU memory %s", what);
-	else if (type == 1)
-		fsc_buf_addf(&b, "GPU %d memory %s", device, what);
+	else if (m->type == 1)
+		fsc_buf_addf(&b, "GPU %d memory %s", m->device, what);
 	else
-		fsc_buf_addf(&b, "device type %d id %d memory %s", type, device, what);
+		fsc_buf_addf(&b, "device type %d id %d memory %s", m->type, m->device, what);
 	enum fsc_status st = fsc_buf_status(&b);
 	if (st == FSC_OK)
 		st = fsc_build_str(&id, c->b, b.data, b.len);
 	fsc_buf_fini(&b);
 	TRY(st);
 	TRY(fsc_build_str(&unit, c->b, "bytes", 5));
-	TRY(fsc_build_counter_track(&track, c->b, fsc_build_ident_process(c->b, ident), id, unit,
-				    type == 0 || device < 0 ? FSC_NO_ORDINAL : device));
-	return fsc_build_counter(c->b, track, ts, v);
+	return fsc_build_counter_track(track, c->b, m->process, id, unit,
+				       m->type == 0 || m->device < 0 ? FSC_NO_ORDINAL : m->device);
+}
+
+static enum fsc_status memory_of(struct chrome_memory **out, struct chrome *c, uint32_t process)
+{
+	struct chrome_memory m = { .process = process,
+				   .track = { FSC_NO_TRACK, FSC_NO_TRACK },
+				   .type = arg_i32(c, A_DEVICE_TYPE, -1),
+				   .device = arg_i32(c, A_DEVICE_ID, -1) };
+	for (size_t i = c->memories.n; i-- > 0;) {
+		*out = &c->memories.v[i];
+		if ((*out)->process == process && (*out)->type == m.type &&
+		    (*out)->device == m.device)
+			return FSC_OK;
+	}
+	if (c->memories.n >= 4096)
+		return FSC_ELIMIT;
+	if (!fsc_vec_push(&c->memories, m))
+		return FSC_ENOMEM;
+	*out = &c->memories.v[c->memories.n - 1];
+	return FSC_OK;
+}
+
+static enum fsc_status memory_counters(struct chrome *c, uint32_t ident, int64_t ts)
+{
+	static const struct {
+		enum chrome_arg a;
+		const char *what;
+	} both[] = { { A_TOTAL_ALLOCATED, "allocated" }, { A_TOTAL_RESERVED, "reserved" } };
+	struct chrome_memory *m;
+	double v;
+	TRY(memory_of(&m, c, fsc_build_ident_process(c->b, ident)));
+	for (int i = 0; i < 2; i++) {
+		if (!(c->have_arg >> both[i].a & 1) || !fsc_chrome_double(&v, &c->a[both[i].a]))
+			continue;
+		if (m->track[i] == FSC_NO_TRACK)
+			TRY(memory_track(&m->track[i], c, m, both[i].what));
+		TRY(fsc_build_counter(c->b, m->track[i], ts, v));
+	}
+	return FSC_OK;
 }
 
 static enum fsc_status instant(struct chrome *c)
@@ -562,8 +595,7 @@ static enum fsc_status instant(struct chrome *c)
 	TRY(fsc_build_slice(&slice, c->b, &s));
 	if (!field_is(c, F_NAME, "[memory]"))
 		return FSC_OK;
-	TRY(memory_counter(c, ident, s.ts, A_TOTAL_ALLOCATED, "allocated"));
-	return memory_counter(c, ident, s.ts, A_TOTAL_RESERVED, "reserved");
+	return memory_counters(c, ident, s.ts);
 }
 
 /* ---- counters: one track per args key ---- */

@@ -84,6 +84,12 @@ struct chrome_cat {
 	uint32_t name; /* string id */
 };
 
+/* Counter tracks of [memory] instants: one pair per process and device. */
+struct chrome_memory {
+	uint32_t process, track[2]; /* allocated, reserved; FSC_NO_TRACK not made yet */
+	int32_t type, device;
+};
+
 struct chrome_ident {
 	int64_t pid, tid;
 	uint32_t ident;
@@ -110,6 +116,7 @@ struct chrome {
 	/* caches: numeric identity, category by text, kind by name */
 	struct chrome_ident idents[CHROME_IDENTS];
 	struct chrome_cat cats[CHROME_CATS];
+	FSC_VEC(struct chrome_memory) memories;
 	uint8_t *kinds; /* owned; by string id: cls << 4 | kind, 0 unknown */
 	uint32_t n_kinds;
 

@@ -314,12 +314,14 @@ static enum fsc_status bad_metadata(struct chrome *c, const char **p)
 	enum fsc_status st = broken(c), st2;
 	char last = 0;
 	c->err = caller;
-	if (fault.status == FSC_ELIMIT)
+	if (fault.status == FSC_ELIMIT) {
 		st2 = FSC_END;
-	else if (c->saw_events_key)
+	} else if (c->saw_events_key) {
 		st2 = last_char(c, p, &last);
-	else
+	} else {
+		++*p; /* not this member again */
 		st2 = find_events(c, p);
+	}
 	if (st2 < 0)
 		return st2;
 	if (st2 == FSC_END || (c->saw_events_key && last != '}')) {
@@ -519,6 +521,7 @@ out:
 	fsc_jt_fini(&c->t);
 	fsc_buf_fini(&c->meta);
 	fsc_buf_fini(&c->keys);
+	fsc_vec_fini(&c->memories);
 	fsc_free(c->kinds);
 	fsc_free(c->args);
 	fsc_free(c);

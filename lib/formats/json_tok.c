@@ -159,7 +159,9 @@ static const char *number(struct fsc_jt *t, const char *p, struct fsc_jt_val *v,
 	}
 	if (FSC_UNLIKELY(q >= t->end && !t->eof))
 		return fsc_jt_failed(t, t->end);
-	if (FSC_UNLIKELY(!ok || is_word(*q)))
+	/* What ends a number is one of these, mostly; the rest is looked at closely. */
+	bool ended = *q == ',' || *q == '}' || *q == ']' || (unsigned char)*q <= ' ';
+	if (FSC_UNLIKELY(!ok || (!ended && is_word(*q))))
 		return odd_word(t, p, v, out);
 	*v = (struct fsc_jt_val){ .s = p, .n = (uint32_t)(q - p), .type = FSC_JT_NUM };
 	return q;

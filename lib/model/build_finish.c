@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The finishing half of the builder: the order of its stages, and the small tables. */
-#include <stdlib.h>
+#include <assert.h>
+#include <stddef.h>
 #include <string.h>
 
 #include "base/alloc.h"
@@ -68,43 +69,62 @@ out:
 	return st;
 }
 
-static int by_launch_slice(const void *x, const void *y)
+/* Rows of both typed tables begin with their slice. */
+static bool row_before(const void *ctx, uint32_t i, uint32_t k)
 {
-	const struct fsc_launch *a = x, *c = y;
-	return a->slice < c->slice ? -1 : a->slice > c->slice;
+	const uint32_t *slice = ctx;
+	return slice[i] < slice[k];
 }
 
-static int by_collective_slice(const void *x, const void *y)
+/* Renumbers the slices of n rows of the given size, drops rows whose slice is gone, orders the rest. */
+static enum fsc_status finish_rows(void **rows, size_t *n_rows, size_t size, const uint32_t *at)
 {
-	const struct fsc_collective *a = x, *c = y;
-	return a->slice < c->slice ? -1 : a->slice > c->slice;
+	size_t n = *n_rows, kept = 0;
+	enum fsc_status st = FSC_ENOMEM;
+	uint32_t *perm = fsc_realloc(NULL, n + n / 2 + 2, sizeof(*perm));
+	uint32_t *slice = fsc_realloc(NULL, n + 1, sizeof(*slice));
+	char *from = *rows, *to = fsc_realloc(NULL, n + 1, size);
+	if (!perm || !slice || !to)
+		goto out;
+	for (size_t i = 0; i < n; i++) {
+		memcpy(&slice[i], from + i * size, sizeof(*slice));
+		slice[i] = at[slice[i]];
+		if (slice[i] != FSC_NO_SLICE)
+			perm[kept++] = (uint32_t)i;
+	}
+	fsc_sort_u32(perm, kept, perm + n, row_before, slice);
+	for (size_t i = 0; i < kept; i++) {
+		memcpy(to + i * size, from + perm[i] * size, size);
+		memcpy(to + i * size, &slice[perm[i]], sizeof(*slice));
+	}
+	*n_rows = kept;
+	*rows = to;
+	to = from;
+	st = FSC_OK;
+out:
+	fsc_free(to);
+	fsc_free(slice);
+	fsc_free(perm);
+	return st;
 }
 
-/* Typed rows follow their slices; those of dropped slices go with them. */
-static void finish_typed_rows(struct fsc_trace *t, const uint32_t *at)
+static_assert(offsetof(struct fsc_launch, slice) == 0, "finish_rows");
+static_assert(offsetof(struct fsc_collective, slice) == 0, "finish_rows");
+
+static enum fsc_status finish_typed_rows(struct fsc_trace *t, const uint32_t *at)
 {
-	size_t n = 0;
-	for (size_t i = 0; i < t->launches.n; i++) {
-		uint32_t to = at[t->launches.v[i].slice];
-		if (to == FSC_NO_SLICE)
-			continue;
-		t->launches.v[n] = t->launches.v[i];
-		t->launches.v[n++].slice = to;
-	}
-	t->launches.n = n;
-	if (n)
-		qsort(t->launches.v, n, sizeof(*t->launches.v), by_launch_slice);
-	n = 0;
-	for (size_t i = 0; i < t->collectives.n; i++) {
-		uint32_t to = at[t->collectives.v[i].slice];
-		if (to == FSC_NO_SLICE)
-			continue;
-		t->collectives.v[n] = t->collectives.v[i];
-		t->collectives.v[n++].slice = to;
-	}
-	t->collectives.n = n;
-	if (n)
-		qsort(t->collectives.v, n, sizeof(*t->collectives.v), by_collective_slice);
+	enum fsc_status st = FSC_OK;
+	void *rows = t->launches.v;
+	if (t->launches.n)
+		st = finish_rows(&rows, &t->launches.n, sizeof(*t->launches.v), at);
+	t->launches.v = rows;
+	t->launches.cap = t->launches.n;
+	rows = t->collectives.v;
+	if (st == FSC_OK && t->collectives.n)
+		st = finish_rows(&rows, &t->collectives.n, sizeof(*t->collectives.v), at);
+	t->collectives.v = rows;
+	t->collectives.cap = t->collectives.n;
+	return st;
 }
 
 static enum fsc_status run(struct fsc_build *b)
@@ -119,10 +139,10 @@ static enum fsc_status run(struct fsc_build *b)
 		st = fsc_build_rows(&at, b);
 	if (st == FSC_OK)
 		st = fsc_build_pair_flows(b, at);
-	if (st == FSC_OK) {
-		finish_typed_rows(b->t, at);
+	if (st == FSC_OK)
+		st = finish_typed_rows(b->t, at);
+	if (st == FSC_OK)
 		st = finish_counters(b);
-	}
 	fsc_free(at);
 	if (st == FSC_OK)
 		st = fsc_args_finish(b->t->args);

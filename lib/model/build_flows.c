@@ -5,10 +5,9 @@
  * to that start (clocks of host and GPU differ). Counted: "flow_end_without_start", "flow_start_without_end",
  * "flow_outside_slice" (an end of a pair has no slice to hold it).
  */
-#include <stdlib.h>
-
 #include "base/alloc.h"
 #include "model/build_int.h"
+#include "model/sort.h"
 
 static uint64_t key_b(const struct fsc_build_flow_ev *f)
 {
@@ -127,16 +126,39 @@ static enum fsc_status pair(struct fsc_build *b, struct counts *c, const uint32_
 	return FSC_OK;
 }
 
-static int by_ends(const void *x, const void *y)
+static bool flow_before(const void *ctx, uint32_t i, uint32_t k)
 {
-	const struct fsc_flow *a = x, *c = y;
+	const struct fsc_flow *f = ctx, *a = &f[i], *c = &f[k];
 	if (a->from != c->from)
-		return a->from < c->from ? -1 : 1;
+		return a->from < c->from;
 	if (a->to != c->to)
-		return a->to < c->to ? -1 : 1;
-	if (a->cat != c->cat)
-		return a->cat < c->cat ? -1 : 1;
-	return a->name < c->name ? -1 : a->name > c->name;
+		return a->to < c->to;
+	return a->cat != c->cat ? a->cat < c->cat : a->name < c->name;
+}
+
+/* By (from, to): launches come nearly in order, so this is one pass and a copy. */
+static enum fsc_status order_flows(struct fsc_trace *t)
+{
+	size_t n = t->flows.n;
+	enum fsc_status st = FSC_ENOMEM;
+	uint32_t *perm = fsc_realloc(NULL, n + n / 2 + 2, sizeof(*perm));
+	struct fsc_flow *v = fsc_realloc(NULL, n + 1, sizeof(*v));
+	if (!perm || !v)
+		goto out;
+	for (size_t i = 0; i < n; i++)
+		perm[i] = (uint32_t)i;
+	fsc_sort_u32(perm, n, perm + n, flow_before, t->flows.v);
+	for (size_t i = 0; i < n; i++)
+		v[i] = t->flows.v[perm[i]];
+	fsc_free(t->flows.v);
+	t->flows.v = v;
+	t->flows.cap = n + 1;
+	v = NULL;
+	st = FSC_OK;
+out:
+	fsc_free(v);
+	fsc_free(perm);
+	return st;
 }
 
 enum fsc_status fsc_build_pair_flows(struct fsc_build *b, const uint32_t *at)
@@ -147,14 +169,14 @@ enum fsc_status fsc_build_pair_flows(struct fsc_build *b, const uint32_t *at)
 	enum fsc_status st = chain(&c, b);
 	for (size_t k = 0; st == FSC_OK && k < c.head.n; k++)
 		st = collect(&v, b, c.head.v[k]) ? pair(b, &counts, v.a.v, v.a.n, at) : FSC_ENOMEM;
-	if (st == FSC_OK && b->t->flows.n)
-		qsort(b->t->flows.v, b->t->flows.n, sizeof(*b->t->flows.v), by_ends);
+	fsc_vec_fini(&b->flows);
+	if (st == FSC_OK)
+		st = order_flows(b->t);
 	fsc_build_loss(b, "flow_end_without_start", counts.no_start);
 	fsc_build_loss(b, "flow_start_without_end", counts.no_end);
 	fsc_build_loss(b, "flow_outside_slice", counts.outside);
 	fsc_vec_fini(&v.a);
 	fsc_vec_fini(&c.head);
 	fsc_vec_fini(&c.tail);
-	fsc_vec_fini(&b->flows);
 	return st;
 }
