@@ -148,6 +148,9 @@ test('dragging selects a range whose table adds up to the truth', opts, async ()
 	await page.mouse.up();
 	await page.locator('table.agg tbody tr').first().waitFor();
 	assert.match(page.url(), /range=\d+\.\.\d+/);
+	const drawn = await page.evaluate(() => window.__ui!.range()!);
+	const px = STEP_NS / box.width;
+	assert.ok(Math.abs(drawn.t0 - 20_500_000) < 2 * px && Math.abs(drawn.t1 - 24_000_000) < 2 * px, JSON.stringify(drawn));
 	// exact edges by typing
 	await page.getByLabel('range from').fill('20 ms');
 	await page.getByLabel('range from').press('Enter');
@@ -262,7 +265,7 @@ test('the analysis adds up and each kernel leads to the timeline', opts, async (
 	const rows = page.locator('.kernels tbody tr');
 	assert.equal(await rows.count(), 4);
 	assert.match(await rows.first().innerText(), new RegExp(`\\b${GEMMS_PER_STEP * STEPS}\\b`));
-	await page.locator('.kernels').getByRole('button', { name: 'Name' }).click();
+	await page.locator('.kernels').getByRole('button', { name: 'Name', exact: true }).click();
 	await page.locator('.kernels').getByRole('button', { name: 'Count' }).click();
 	assert.match(await rows.first().locator('th').getAttribute('title') ?? '', /vectorized_elementwise/);
 	await page.getByLabel('Filter kernels').fill('gemm');

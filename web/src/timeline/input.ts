@@ -25,15 +25,16 @@ export class Input {
 	private drag: Drag | null = null;
 	private stops: (() => void)[] = [];
 
-	constructor(private model: TimelineModel, private stage: Stage, area: HTMLElement, minimap: HTMLElement, private onHover: (h: Hit | null, x: number, y: number) => void, private focusSearch: () => void) {
+	/** `canvas` is where x and y count from; `area` takes the events of everything beside it too. */
+	constructor(private model: TimelineModel, private stage: Stage, private canvas: HTMLElement, area: HTMLElement, private minimap: HTMLElement, private onHover: (h: Hit | null, x: number, y: number) => void, private focusSearch: () => void) {
 		this.on(area, 'wheel', (e) => this.wheel(e as WheelEvent), { passive: false });
-		this.on(area, 'mousedown', (e) => this.down(e as MouseEvent, area));
+		this.on(area, 'mousedown', (e) => this.down(e as MouseEvent));
 		this.on(area, 'mousemove', (e) => this.move(e as MouseEvent, area));
 		this.on(area, 'mouseleave', () => onHover(null, 0, 0));
 		this.on(area, 'dblclick', () => model.fit());
 		this.on(minimap, 'mousedown', (e) => this.minimapDown(e as MouseEvent, minimap));
-		this.on(window, 'mousemove', (e) => this.dragMove(e as MouseEvent, area, minimap));
-		this.on(window, 'mouseup', (e) => this.up(e as MouseEvent, area));
+		this.on(window, 'mousemove', (e) => this.dragMove(e as MouseEvent, minimap));
+		this.on(window, 'mouseup', (e) => this.up(e as MouseEvent));
 		this.on(window, 'keydown', (e) => this.key(e as KeyboardEvent));
 	}
 
@@ -49,7 +50,7 @@ export class Input {
 	private wheel(e: WheelEvent): void {
 		const m = this.model;
 		const unit = e.deltaMode === 1 ? 16 : 1;
-		const x = this.place(e, e.currentTarget as HTMLElement).x;
+		const x = Math.min(this.stage.width, Math.max(0, this.place(e).x));
 		if (e.ctrlKey || e.metaKey) {
 			e.preventDefault();
 			m.setView(zoom(m.view.value, Math.pow(1.0022, e.deltaY * unit), x / this.stage.width, m.lim));
@@ -60,8 +61,8 @@ export class Input {
 		}
 	}
 
-	private place(e: MouseEvent, area: HTMLElement): { x: number; y: number } {
-		const b = area.getBoundingClientRect();
+	private place(e: MouseEvent, from = this.canvas): { x: number; y: number } {
+		const b = from.getBoundingClientRect();
 		return { x: e.clientX - b.left, y: e.clientY - b.top };
 	}
 
@@ -76,9 +77,10 @@ export class Input {
 		return d0 < d1 ? 't0' : 't1';
 	}
 
-	private down(e: MouseEvent, area: HTMLElement): void {
+	private down(e: MouseEvent): void {
 		if (e.button !== 0 && e.button !== 1) return;
-		const p = this.place(e, area);
+		if (e.target instanceof Node && this.minimap.contains(e.target)) return;
+		const p = this.place(e);
 		if (p.x < 0 || p.x > this.stage.width) return;
 		const t = timeOf(this.model.view.value, this.stage.width, p.x);
 		const edge = this.edgeAt(p.x);
@@ -91,20 +93,18 @@ export class Input {
 	}
 
 	private move(e: MouseEvent, area: HTMLElement): void {
-		const p = this.place(e, area);
+		const p = this.place(e);
 		this.at = Math.min(1, Math.max(0, p.x / this.stage.width));
 		if (this.drag) return;
 		area.style.cursor = this.edgeAt(p.x) ? 'ew-resize' : 'default';
-		const canvas = area.querySelector<HTMLElement>('canvas[tabindex]')!;
-		const inTracks = this.place(e, canvas);
-		this.onHover(inTracks.y >= 0 ? this.stage.hit(inTracks.x, inTracks.y) : null, e.clientX, e.clientY);
+		this.onHover(p.y >= 0 && p.x >= 0 ? this.stage.hit(p.x, p.y) : null, e.clientX, e.clientY);
 	}
 
-	private dragMove(e: MouseEvent, area: HTMLElement, minimap: HTMLElement): void {
+	private dragMove(e: MouseEvent, minimap: HTMLElement): void {
 		const d = this.drag;
 		const m = this.model;
 		if (!d) return;
-		const x = Math.min(this.stage.width, Math.max(0, this.place(e, area).x));
+		const x = Math.min(this.stage.width, Math.max(0, this.place(e).x));
 		if (d.how === 'pan') {
 			m.setView(pan(d.view, (d.x - e.clientX) / this.stage.width, m.lim));
 		} else if (d.how === 'minimap') {
@@ -123,14 +123,13 @@ export class Input {
 		}
 	}
 
-	private up(e: MouseEvent, area: HTMLElement): void {
+	private up(e: MouseEvent): void {
 		const d = this.drag;
 		this.drag = null;
 		if (!d) return;
 		if (d.how === 'edge' || (d.how === 'range' && d.moved)) return this.model.setRange(this.model.range.value, true);
 		if (d.how !== 'range') return;
-		const canvas = area.querySelector<HTMLElement>('canvas[tabindex]')!;
-		const p = this.place(e, canvas);
+		const p = this.place(e);
 		this.pick(p.y >= 0 ? this.stage.hit(p.x, p.y) : null);
 	}
 

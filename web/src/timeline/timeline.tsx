@@ -36,7 +36,6 @@ function Loaded({ trace, list }: { trace: Trace; list: TrackList }) {
 		band: useRef<HTMLCanvasElement>(null), tracks: useRef<HTMLCanvasElement>(null),
 	};
 	const area = useRef<HTMLDivElement>(null);
-	const mini = useRef<HTMLDivElement>(null);
 	const scroller = useRef<HTMLDivElement>(null);
 	const search = useRef<HTMLInputElement>(null);
 
@@ -61,7 +60,7 @@ function Loaded({ trace, list }: { trace: Trace; list: TrackList }) {
 			s.redraw();
 		};
 		box.addEventListener('scroll', onScroll, { passive: true });
-		input.current = new Input(model, s, area.current!, mini.current!, (h, x, y) => (hover.value = h && { hit: h, x, y }),
+		input.current = new Input(model, s, el.tracks, area.current!, el.minimap, (h, x, y) => (hover.value = h && { hit: h, x, y }),
 			() => { search.current?.focus(); search.current?.select(); });
 		const follow = model.scrollTo.subscribe((to) => to && bring(model, s, box, to.track, to.depth));
 		return () => {
@@ -80,7 +79,7 @@ function Loaded({ trace, list }: { trace: Trace; list: TrackList }) {
 			<Toolbar model={model} search={search} step={(d) => void input.current?.stepHit(d)} />
 			<Failures model={model} stage={stage.value} />
 			<div class="tl-area" ref={area}>
-				<div class="tl-strip mini" ref={mini}>
+				<div class="tl-strip mini">
 					<div class="tl-label"><span>Whole trace{model.steps.value.length > 0 && `, ${int(model.steps.value.length)} steps`}</span><span class="dim">GPU busy, 0–100 %</span></div>
 					<canvas ref={refs.minimap} role="img" aria-label="GPU busy over the whole trace; the frame marks the visible part" />
 				</div>
