@@ -29,11 +29,27 @@ static const char pragmas_reader[] = "PRAGMA query_only = ON;"
 				     "PRAGMA trusted_schema = OFF;"
 				     "PRAGMA cell_size_check = ON;";
 
+static bool errno_is_full(int e)
+{
+	return e == ENOSPC || e == EDQUOT || e == EFBIG;
+}
+
+/* SQLite tells ENOSPC apart by itself; a quota or a file size limit shows only in the errno that it keeps for
+ * each of its files. */
 static bool is_full(struct fsc_sqlite_db *db)
 {
-	int e = sqlite3_system_errno(db->h);
+	sqlite3_file *log = NULL;
+	int e = 0;
 
-	return e == ENOSPC || e == EDQUOT || e == EFBIG;
+	if (errno_is_full(sqlite3_system_errno(db->h)))
+		return true;
+	if (!sqlite3_file_control(db->h, "main", SQLITE_FCNTL_LAST_ERRNO, &e) && errno_is_full(e))
+		return true;
+	if (sqlite3_file_control(db->h, "main", SQLITE_FCNTL_JOURNAL_POINTER, &log) || !log ||
+	    !log->pMethods)
+		return false;
+	e = 0;
+	return !log->pMethods->xFileControl(log, SQLITE_FCNTL_LAST_ERRNO, &e) && errno_is_full(e);
 }
 
 enum fsc_status fsc_sqlite_err(struct fsc_sqlite_db *db, int rc, const char *what,

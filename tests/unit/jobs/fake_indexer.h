@@ -1,0 +1,153 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * A test program that is its own indexer: started again with --child it reads the blob as a script, one word
+ * and its argument a line, and speaks the protocol of facts/indexer_client.h:
+ *   trace NAME       one trace with a kernel named NAME, whose segment holds NAME
+ *   slow MS          waits
+ *   progress STAGE   says so
+ *   fail NAME        member NAME cannot be read
+ *   withdraw NAME    a trace that turns out to be broken after its facts
+ *   die              ends by SIGKILL
+ *   die_once PATH    ends by SIGKILL unless the file is there, which it makes first
+ *   nonsense         breaks the protocol
+ * END follows by itself. Include it in one file per program and call fake_indexer_main() first in main.
+ */
+#ifndef FSC_TESTS_JOBS_FAKE_INDEXER_H
+#define FSC_TESTS_JOBS_FAKE_INDEXER_H
+
+#include <fcntl.h>
+#include <signal.h>
+#include <sys/socket.h>
+#include <sys/stat.h>
+
+#include "base/buf.h"
+#include "base/log.h"
+#include "facts/fact_codec.h"
+#include "facts/indexer_client.h"
+#include "tests/support/test.h"
+
+static char fake_indexer_path[512];
+
+static void fake_say(struct fsc_fact f)
+{
+	struct fsc_buf b = FSC_BUF_INIT(1 << 20);
+
+	if (fsc_fact_encode(&b, &f) != FSC_OK ||
+	    write(FSC_INDEXER_FD_SOCKET, b.data, b.len) != (ssize_t)b.len)
+		_exit(90);
+	fsc_buf_fini(&b);
+}
+
+static int fake_receive_fd(void)
+{
+	char buf[CMSG_SPACE(sizeof(int))], byte = 0;
+	struct iovec iov = { &byte, 1 };
+	struct msghdr mh = {
+		.msg_iov = &iov, .msg_iovlen = 1, .msg_control = buf, .msg_controllen = sizeof(buf)
+	};
+	int fd = -1;
+
+	if (recvmsg(FSC_INDEXER_FD_SOCKET, &mh, 0) != 1 || !CMSG_FIRSTHDR(&mh))
+		_exit(91);
+	memcpy(&fd, CMSG_DATA(CMSG_FIRSTHDR(&mh)), sizeof(fd));
+	return fd;
+}
+
+static void fake_failed(const char *name)
+{
+	fake_say((struct fsc_fact){
+		.type = FSC_FACT_MEMBER,
+		.u.member = { name, "failed", "json_truncated", "cut short", 9 } });
+}
+
+static void fake_trace(const char *name, int withdrawn)
+{
+	int fd;
+
+	fake_say((struct fsc_fact){ .type = FSC_FACT_TRACE,
+				    .u.trace = { .member = name,
+						 .name = name,
+						 .format = "kineto",
+						 .rank = -1,
+						 .world_size = -1,
+						 .meta_json = "{}" } });
+	fake_say((struct fsc_fact){ .type = FSC_FACT_KERNEL,
+				    .u.kernel = { .name = name,
+						  .kind = "compute",
+						  .count = 1,
+						  .sum_ns = 5,
+						  .min_ns = 5,
+						  .max_ns = 5 } });
+	fake_say((struct fsc_fact){ .type = FSC_FACT_SEGMENT_WANTED });
+	fd = fake_receive_fd();
+	if (write(fd, name, strlen(name)) < 0)
+		_exit(92);
+	close(fd);
+	if (withdrawn)
+		fake_failed(name);
+	else
+		fake_say((struct fsc_fact){ .type = FSC_FACT_TRACE_END,
+					    .u.trace_end = { (int64_t)strlen(name), 1, 1 } });
+}
+
+static void fake_do(const char *word, const char *arg)
+{
+	if (!strcmp(word, "trace"))
+		fake_trace(arg, 0);
+	else if (!strcmp(word, "withdraw"))
+		fake_trace(arg, 1);
+	else if (!strcmp(word, "fail"))
+		fake_failed(arg);
+	else if (!strcmp(word, "slow"))
+		usleep((useconds_t)strtoul(arg, NULL, 10) * 1000);
+	else if (!strcmp(word, "progress"))
+		fake_say((struct fsc_fact){ .type = FSC_FACT_PROGRESS,
+					    .u.progress = { arg, "member", 3, 9, 27 } });
+	else if (!strcmp(word, "nonsense") &&
+		 write(FSC_INDEXER_FD_SOCKET, "\xff\xff\xff\xff----", 8) < 0)
+		_exit(93);
+	if (!strcmp(word, "die_once")) {
+		if (access(arg, F_OK) == 0)
+			return;
+		close(open(arg, O_CREAT | O_WRONLY, 0600));
+	}
+	if (!strncmp(word, "die", 3))
+		raise(SIGKILL);
+}
+
+static void fake_child(void)
+{
+	static char script[1 << 16];
+	ssize_t n = pread(FSC_INDEXER_FD_BLOB, script, sizeof(script) - 1, 0);
+
+	for (char *line = script, *end; n > 0 && *line; line = end + 1) {
+		char *arg;
+
+		end = strchrnul(line, '\n');
+		int last = !*end;
+		*end = '\0';
+		arg = strchrnul(line, ' ');
+		if (*arg)
+			*arg++ = '\0';
+		fake_do(line, arg);
+		if (last)
+			break;
+	}
+	fake_say((struct fsc_fact){ .type = FSC_FACT_END, .u.end = { .offset = -1 } });
+	_exit(FSC_INDEXER_EXIT_OK);
+}
+
+static void fake_indexer_main(int argc, char **argv)
+{
+	ssize_t n;
+
+	for (int i = 1; i < argc; i++)
+		if (!strcmp(argv[i], "--child"))
+			fake_child();
+	fsc_log_setup(2, FSC_LOG_ERROR); /* failures are what these tests are about */
+	n = readlink("/proc/self/exe", fake_indexer_path, sizeof(fake_indexer_path) - 1);
+	if (n < 0)
+		_exit(94);
+}
+
+#endif

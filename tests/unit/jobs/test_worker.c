@@ -1,0 +1,399 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Workers from lease to publish, with indexers that behave and indexers that do not. */
+#define CONTRACT_STORE_URL "sqlite:%s/store.db"
+#define CONTRACT_BLOBS_URL "dir:%s/blobs"
+#include "tests/store/contract.h"
+#include "tests/unit/jobs/fake_indexer.h"
+
+#include "jobs/worker.h"
+#include "service/ingest.h"
+
+static struct fsc_worker *start_with(struct place *p, struct fsc_worker_opts o)
+{
+	struct fsc_worker *w;
+
+	o.store = p->s;
+	o.blobs = p->b;
+	o.indexer = fake_indexer_path;
+	o.n_threads = o.n_threads ? o.n_threads : 2;
+	o.poll_ns = 20000000;
+	o.retry_ns = 1000000;
+	assert_ok(p, fsc_worker_start(&w, &o, &p->err));
+	return w;
+}
+
+static struct fsc_worker *start(struct place *p)
+{
+	return start_with(p, (struct fsc_worker_opts){ 0 });
+}
+
+static int64_t upload(struct place *p, const char *script)
+{
+	struct fsc_ingest_opts o = { .store = p->s, .blobs = p->b };
+	struct fsc_ingest *in = fsc_ingest_new(&o);
+	struct fsc_upload_begin b = FSC_UPLOAD_BEGIN_INIT;
+	struct fsc_upload_done done;
+	struct fsc_upload *u;
+
+	b.name = "script";
+	assert_ok(p, fsc_ingest_begin(&u, in, &b, &p->err));
+	assert_ok(p, fsc_ingest_write(u, script, strlen(script), &p->err));
+	assert_ok(p, fsc_ingest_finish(u, &done, &p->err));
+	fsc_ingest_free(in);
+	return done.id;
+}
+
+static struct fsc_bundle wait_end(struct place *p, int64_t id)
+{
+	struct fsc_bundle b = get_bundle(p, id);
+
+	for (int i = 0; i < 2000 && b.state != FSC_BUNDLE_READY && b.state != FSC_BUNDLE_FAILED;
+	     i++) {
+		usleep(10000);
+		b = get_bundle(p, id);
+	}
+	return b;
+}
+
+static void wait_state(struct place *p, int64_t id, enum fsc_bundle_state state)
+{
+	for (int i = 0; i < 2000 && get_bundle(p, id).state != state; i++)
+		usleep(5000);
+	assert_int_equal(get_bundle(p, id).state, state);
+}
+
+static enum fsc_status count_entry(void *ctx, const struct fsc_blob_entry *e, struct fsc_err *err)
+{
+	(void)e;
+	(void)err;
+	++*(int *)ctx;
+	return FSC_OK;
+}
+
+static int count(struct place *p, enum fsc_blob_kind kind)
+{
+	int n = 0;
+
+	assert_ok(p, fsc_blobs_list(p->b, kind, count_entry, &n, &p->err));
+	return n;
+}
+
+static void assert_segment(struct place *p, int64_t trace, const char *text)
+{
+	char buf[64] = "";
+	int fd;
+
+	assert_ok(p, fsc_seg_file_open(p->b, trace, &fd, NULL, &p->err));
+	assert_int_equal(read(fd, buf, sizeof(buf) - 1), strlen(text));
+	assert_string_equal(buf, text);
+	close(fd);
+}
+
+static struct fsc_trace_refs traces_of(struct place *p, int64_t bundle)
+{
+	struct fsc_trace_refs t;
+
+	assert_ok(p, fsc_store_bundle_traces(p->s, &p->a, bundle, &t, &p->err));
+	return t;
+}
+
+static void a_queued_bundle_becomes_ready_with_its_segments(void **state)
+{
+	struct place *p = *state;
+	int64_t id = upload(p, "trace rank0\ntrace rank1\nfail rank2");
+	struct fsc_worker *w = start(p);
+	struct fsc_bundle b = wait_end(p, id);
+	struct fsc_kernel_query kq = { 0 };
+	struct fsc_kernel_page ks;
+	struct fsc_worker_stats stats;
+	struct fsc_trace_refs t;
+
+	fsc_worker_stats(w, &stats);
+	fsc_worker_stop(w);
+	assert_int_equal(b.state, FSC_BUNDLE_READY);
+	assert_true(b.n_traces == 2 && b.n_failures == 1 && b.tries == 1);
+	t = traces_of(p, id);
+	assert_segment(p, t.items[0].id, "rank0");
+	assert_segment(p, t.items[1].id, "rank1");
+	kq.trace = t.items[1].id;
+	assert_ok(p, fsc_store_trace_kernels(p->s, &p->a, &kq, &ks, &p->err));
+	assert_string_equal(ks.items[0].name, "rank1");
+	assert_int_equal(count(p, FSC_BLOB_TEMP), 0);
+	assert_int_equal(count(p, FSC_BLOB_SEGMENT), 2);
+}
+
+static void a_withdrawn_trace_leaves_no_facts_and_no_segment(void **state)
+{
+	struct place *p = *state;
+	int64_t id = upload(p, "trace good\nwithdraw bad\ntrace good2");
+	struct fsc_worker *w = start(p);
+	struct fsc_bundle b = wait_end(p, id);
+	struct fsc_trace_query q = { .project = 1, .q = "bad" };
+	struct fsc_trace_page page;
+	struct fsc_failures f;
+
+	fsc_worker_stop(w);
+	assert_int_equal(b.state, FSC_BUNDLE_READY);
+	assert_int_equal(b.n_traces, 2);
+	assert_int_equal(count(p, FSC_BLOB_SEGMENT), 2);
+	assert_segment(p, traces_of(p, id).items[1].id, "good2");
+	assert_ok(p, fsc_store_trace_list(p->s, &p->a, &q, &page, &p->err));
+	assert_int_equal(page.total, 0);
+	assert_ok(p, fsc_store_bundle_failures(p->s, &p->a, id, &f, &p->err));
+	assert_int_equal(f.n_items, 1);
+	assert_string_equal(f.items[0].file, "bad");
+}
+
+static void a_killed_indexer_is_tried_again_then_fails_with_the_reason(void **state)
+{
+	struct place *p = *state;
+	int64_t id = upload(p, "trace rank0\ndie");
+	struct fsc_worker *w = start(p);
+	struct fsc_bundle b = wait_end(p, id);
+	struct fsc_worker_stats stats;
+
+	fsc_worker_stats(w, &stats);
+	fsc_worker_stop(w);
+	assert_int_equal(b.state, FSC_BUNDLE_FAILED);
+	assert_string_equal(b.err_code, "indexer_killed");
+	assert_non_null(strstr(b.err_message, "signal 9"));
+	assert_true(b.tries == 3);
+	assert_int_equal(count(p, FSC_BLOB_TEMP), 0);
+	assert_int_equal(count(p, FSC_BLOB_SEGMENT), 0);
+}
+
+static void an_indexer_killed_once_does_not_spoil_the_bundle(void **state)
+{
+	struct place *p = *state;
+	char script[400];
+	struct fsc_worker *w;
+	struct fsc_bundle b;
+	int64_t id;
+
+	snprintf(script, sizeof(script), "trace rank0\ndie_once %s/marker\ntrace rank1", p->dir);
+	id = upload(p, script);
+	w = start(p);
+	b = wait_end(p, id);
+	fsc_worker_stop(w);
+	assert_int_equal(b.state, FSC_BUNDLE_READY);
+	assert_true(b.tries == 2 && b.n_traces == 2);
+	assert_null(b.err_code);
+}
+
+static void nonsense_from_the_indexer_is_final(void **state)
+{
+	struct place *p = *state;
+	int64_t id = upload(p, "trace rank0\nnonsense");
+	struct fsc_worker *w = start(p);
+	struct fsc_bundle b = wait_end(p, id);
+
+	fsc_worker_stop(w);
+	assert_int_equal(b.state, FSC_BUNDLE_FAILED);
+	assert_string_equal(b.err_code, "indexer_protocol");
+	assert_true(b.tries == 1);
+	assert_int_equal(count(p, FSC_BLOB_SEGMENT), 0);
+}
+
+static void an_indexer_over_its_time_is_ended(void **state)
+{
+	struct place *p = *state;
+	int64_t id = upload(p, "slow 60000");
+	struct fsc_worker *w = start_with(p, (struct fsc_worker_opts){ .max_wall_s = 1 });
+	struct fsc_bundle b = wait_end(p, id);
+
+	fsc_worker_stop(w);
+	assert_int_equal(b.state, FSC_BUNDLE_FAILED);
+	assert_string_equal(b.err_code, "indexer_timeout");
+	assert_true(b.tries == 1);
+}
+
+static void stopping_gives_the_job_back_untried(void **state)
+{
+	struct place *p = *state;
+	int64_t id = upload(p, "trace rank0\nslow 30000"), t0 = fsc_clock_mono_ns();
+	struct fsc_worker *w = start(p);
+	struct fsc_store_lease l;
+
+	wait_state(p, id, FSC_BUNDLE_INDEXING);
+	fsc_worker_stop(w);
+	assert_true(fsc_clock_mono_ns() - t0 < 10000000000);
+	assert_int_equal(get_bundle(p, id).state, FSC_BUNDLE_QUEUED);
+	assert_int_equal(count(p, FSC_BLOB_TEMP), 0);
+	assert_ok(p, fsc_queue_lease(p->q, "me", 1000000000, &l, &p->err));
+	assert_int_equal(l.tries, 1);
+}
+
+static void a_lease_of_a_dead_process_is_taken_up_at_once(void **state)
+{
+	struct place *p = *state;
+	int64_t id = upload(p, "trace rank0");
+	struct fsc_store_lease l;
+	struct fsc_worker *w;
+	struct fsc_bundle b;
+
+	assert_ok(p, fsc_queue_lease(p->q, "dead", 3600000000000, &l, &p->err));
+	w = start(p);
+	b = wait_end(p, id);
+	fsc_worker_stop(w);
+	assert_int_equal(b.state, FSC_BUNDLE_READY);
+	assert_true(b.tries == 1);
+}
+
+static void deleting_a_bundle_ends_its_indexing(void **state)
+{
+	struct place *p = *state;
+	int64_t id = upload(p, "trace rank0\nslow 30000");
+	struct fsc_ingest_opts o = { .store = p->s, .blobs = p->b };
+	struct fsc_ingest *in = fsc_ingest_new(&o);
+	struct fsc_worker *w = start_with(p, (struct fsc_worker_opts){ .lease_ns = 300000000 });
+	struct fsc_worker_stats stats = { .running = 1 };
+
+	wait_state(p, id, FSC_BUNDLE_INDEXING);
+	assert_ok(p, fsc_ingest_delete(in, 1, id, &p->err));
+	for (int i = 0; i < 500 && stats.running; i++) {
+		usleep(10000);
+		fsc_worker_stats(w, &stats);
+	}
+	assert_int_equal(stats.running, 0);
+	assert_int_equal(stats.returned, 1);
+	fsc_worker_stop(w);
+	fsc_ingest_free(in);
+	assert_int_equal(count(p, FSC_BLOB_TEMP), 0);
+	assert_int_equal(count(p, FSC_BLOB_BLOB), 0);
+	assert_int_equal(count(p, FSC_BLOB_SEGMENT), 0);
+}
+
+static void progress_is_seen_while_it_runs(void **state)
+{
+	struct place *p = *state;
+	int64_t id = upload(p, "progress parse\nslow 700\ntrace rank0");
+	struct fsc_worker *w = start(p);
+	struct fsc_bundle b = get_bundle(p, id);
+
+	for (int i = 0; i < 400 && strcmp(b.stage, "parse") != 0; i++) {
+		usleep(5000);
+		b = get_bundle(p, id);
+	}
+	assert_string_equal(b.stage, "parse");
+	assert_string_equal(b.member, "member");
+	assert_true(b.done == 3 && b.total == 9 && b.events == 27 && b.started_at_ns > 0);
+	b = wait_end(p, id);
+	assert_string_equal(b.stage, "");
+	fsc_worker_stop(w);
+}
+
+static void a_heartbeat_outlasts_the_lease(void **state)
+{
+	struct place *p = *state;
+	int64_t id = upload(p, "slow 1500\ntrace rank0");
+	struct fsc_worker *w =
+		start_with(p, (struct fsc_worker_opts){ .lease_ns = 300000000, .n_threads = 3 });
+	struct fsc_bundle b = wait_end(p, id);
+
+	fsc_worker_stop(w);
+	assert_int_equal(b.state, FSC_BUNDLE_READY);
+	assert_true(b.tries == 1);
+}
+
+static void indexing_again_keeps_ids_and_segments(void **state)
+{
+	struct place *p = *state;
+	struct fsc_trace_refs before, after;
+	struct fsc_worker *w;
+	int64_t id;
+
+	id = upload(p, "trace rank0\ntrace rank1\n");
+	w = start(p);
+	wait_state(p, id, FSC_BUNDLE_READY);
+	before = traces_of(p, id);
+	assert_ok(p, fsc_store_bundle_reindex(p->s, 1, id, &p->err));
+	fsc_worker_wake(w);
+	for (int i = 0; i < 500 && get_bundle(p, id).state != FSC_BUNDLE_READY; i++)
+		usleep(5000);
+	after = traces_of(p, id);
+	fsc_worker_stop(w);
+	assert_int_equal(after.n_items, 2);
+	assert_true(after.items[0].id == before.items[0].id);
+	assert_true(after.items[1].id == before.items[1].id);
+	assert_int_equal(count(p, FSC_BLOB_SEGMENT), 2);
+}
+
+static void a_missing_blob_is_said_so(void **state)
+{
+	struct place *p = *state;
+	int64_t id = upload(p, "trace rank0");
+	struct fsc_worker *w;
+	struct fsc_bundle b = get_bundle(p, id);
+
+	assert_ok(p, fsc_blob_delete(p->b, b.sha256, &p->err));
+	w = start(p);
+	b = wait_end(p, id);
+	fsc_worker_stop(w);
+	assert_int_equal(b.state, FSC_BUNDLE_FAILED);
+	assert_string_equal(b.err_code, "blob_gone");
+}
+
+static void a_missing_indexer_fails_the_bundle_not_the_server(void **state)
+{
+	struct place *p = *state;
+	int64_t id = upload(p, "trace rank0");
+	struct fsc_worker_opts o = { .store = p->s,
+				     .blobs = p->b,
+				     .indexer = "/nonexistent/indexer",
+				     .poll_ns = 10000000,
+				     .retry_ns = 1000000,
+				     .n_threads = 1 };
+	struct fsc_worker *w;
+	struct fsc_bundle b;
+
+	assert_ok(p, fsc_worker_start(&w, &o, &p->err));
+	b = wait_end(p, id);
+	fsc_worker_stop(w);
+	assert_int_equal(b.state, FSC_BUNDLE_FAILED);
+	assert_string_equal(b.err_code, "indexer_start");
+}
+
+static void many_bundles_on_many_threads_all_end(void **state)
+{
+	struct place *p = *state;
+	struct fsc_worker *w = start_with(p, (struct fsc_worker_opts){ .n_threads = 4 });
+	int64_t id[30];
+
+	for (int i = 0; i < 30; i++) {
+		char script[64];
+
+		snprintf(script, sizeof(script), "trace t%d\n%s", i,
+			 i % 3 ? "trace other" : "fail other");
+		id[i] = upload(p, script);
+		fsc_worker_wake(w);
+	}
+	for (int i = 0; i < 30; i++)
+		assert_int_equal(wait_end(p, id[i]).state, FSC_BUNDLE_READY);
+	fsc_worker_stop(w);
+	assert_int_equal(count(p, FSC_BLOB_SEGMENT), 50);
+	assert_int_equal(count(p, FSC_BLOB_TEMP), 0);
+}
+
+int main(int argc, char **argv)
+{
+	const struct CMUnitTest tests[] = {
+		contract_test(a_queued_bundle_becomes_ready_with_its_segments),
+		contract_test(a_withdrawn_trace_leaves_no_facts_and_no_segment),
+		contract_test(a_killed_indexer_is_tried_again_then_fails_with_the_reason),
+		contract_test(an_indexer_killed_once_does_not_spoil_the_bundle),
+		contract_test(nonsense_from_the_indexer_is_final),
+		contract_test(an_indexer_over_its_time_is_ended),
+		contract_test(stopping_gives_the_job_back_untried),
+		contract_test(a_lease_of_a_dead_process_is_taken_up_at_once),
+		contract_test(deleting_a_bundle_ends_its_indexing),
+		contract_test(progress_is_seen_while_it_runs),
+		contract_test(a_heartbeat_outlasts_the_lease),
+		contract_test(indexing_again_keeps_ids_and_segments),
+		contract_test(a_missing_blob_is_said_so),
+		contract_test(a_missing_indexer_fails_the_bundle_not_the_server),
+		contract_test(many_bundles_on_many_threads_all_end),
+	};
+
+	fake_indexer_main(argc, argv);
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

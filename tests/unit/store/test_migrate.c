@@ -1,0 +1,269 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Migrations: what a fresh database looks like (tests/store/schema.txt, so that a change of the schema is seen
+ * in review), and when the program refuses to touch one. FSC_UPDATE_SCHEMA=1 rewrites the file.
+ */
+#define CONTRACT_STORE_URL "%s/store.db"
+#define CONTRACT_BLOBS_URL "%s/blobs"
+#include "tests/store/contract.h"
+
+#include <sqlite3.h>
+
+#include "base/buf.h"
+#include "base/fs.h"
+#include "store/sqlite/sqlite_int.h"
+
+static void exec(sqlite3 *h, const char *sql)
+{
+	char *msg = NULL;
+
+	if (sqlite3_exec(h, sql, NULL, NULL, &msg) != SQLITE_OK)
+		fail_msg("%s: %s", sql, msg);
+}
+
+static void exec_on(struct place *p, const char *sql)
+{
+	sqlite3 *h;
+
+	assert_int_equal(sqlite3_open(p->store_url, &h), SQLITE_OK);
+	exec(h, sql);
+	sqlite3_close(h);
+}
+
+static void dump_schema(struct fsc_buf *out, const char *path)
+{
+	sqlite3_stmt *st;
+	sqlite3 *h;
+
+	assert_int_equal(sqlite3_open_v2(path, &h, SQLITE_OPEN_READONLY, NULL), SQLITE_OK);
+	assert_int_equal(sqlite3_prepare_v2(
+				 h,
+				 "SELECT type, name, sql FROM sqlite_schema WHERE sql IS NOT NULL "
+				 "ORDER BY type, name",
+				 -1, &st, NULL),
+			 SQLITE_OK);
+	while (sqlite3_step(st) == SQLITE_ROW)
+		fsc_buf_addf(out, "-- %s %s\n%s;\n\n", sqlite3_column_text(st, 0),
+			     sqlite3_column_text(st, 1), sqlite3_column_text(st, 2));
+	sqlite3_finalize(st);
+	sqlite3_close(h);
+}
+
+static void a_fresh_schema_is_the_one_on_record(void **state)
+{
+	struct place *p = *state;
+	struct fsc_buf now = FSC_BUF_INIT(1 << 20);
+	const char *update = getenv("FSC_UPDATE_SCHEMA");
+	char path[512], *want;
+	size_t n;
+
+	dump_schema(&now, p->store_url);
+	test_src(path, sizeof(path), "tests/store/schema.txt");
+	if (update && update[0] == '1')
+		assert_ok(p, fsc_fs_replace(path, now.data, now.len, 0644, &p->err));
+	assert_ok(p, fsc_fs_read_file(&want, &n, path, 1 << 20, &p->err));
+	assert_string_equal(now.data, want);
+	fsc_free(want);
+	fsc_buf_fini(&now);
+}
+
+static int one_int(void *ctx, int n, char **v, char **names)
+{
+	(void)n;
+	(void)names;
+	*(int *)ctx = v[0] ? (int)strtol(v[0], NULL, 10) : -1;
+	return 0;
+}
+
+static int query_int(struct place *p, const char *sql)
+{
+	sqlite3 *h;
+	int out = -1;
+
+	assert_int_equal(sqlite3_open(p->store_url, &h), SQLITE_OK);
+	assert_int_equal(sqlite3_exec(h, sql, one_int, &out, NULL), SQLITE_OK);
+	sqlite3_close(h);
+	return out;
+}
+
+static void every_truth_table_has_a_project(void **state)
+{
+	struct place *p = *state;
+	const char *tables[] = { "bundle", "trace", "job", "token", "audit", "idempotency_key" };
+
+	for (size_t i = 0; i < FSC_ARRAY_LEN(tables); i++) {
+		char sql[200];
+
+		snprintf(sql, sizeof(sql),
+			 "SELECT COUNT(*) FROM pragma_table_info('%s') WHERE name = "
+			 "'project' AND \"notnull\" = 1",
+			 tables[i]);
+		assert_int_equal(query_int(p, sql), 1);
+	}
+	/* a table that is not STRICT would take text for a number */
+	assert_int_equal(
+		query_int(p, "SELECT COUNT(*) FROM pragma_table_list WHERE type = 'table' AND "
+			     "strict = 0 AND name NOT LIKE 'sqlite_%'"),
+		0);
+}
+
+static void the_database_is_set_up_for_durability(void **state)
+{
+	struct place *p = *state;
+	char mode[16] = "";
+	sqlite3_stmt *st;
+	sqlite3 *h;
+
+	assert_int_equal(sqlite3_open(p->store_url, &h), SQLITE_OK);
+	assert_int_equal(sqlite3_prepare_v2(h, "PRAGMA journal_mode", -1, &st, NULL), SQLITE_OK);
+	assert_int_equal(sqlite3_step(st), SQLITE_ROW);
+	snprintf(mode, sizeof(mode), "%s", sqlite3_column_text(st, 0));
+	sqlite3_finalize(st);
+	sqlite3_close(h);
+	assert_string_equal(mode, "wal");
+	assert_int_equal(
+		query_int(p, "SELECT COUNT(*) FROM schema_migration WHERE length(sha256) = 32 AND "
+			     "applied_at > 0"),
+		query_int(p, "PRAGMA user_version"));
+}
+
+static void a_newer_database_is_not_touched(void **state)
+{
+	struct place *p = *state;
+
+	place_close(p);
+	exec_on(p, "PRAGMA user_version = 9999");
+	assert_fails(p, fsc_store_open(&p->s, p->store_url, NULL, &p->err), FSC_EUNSUPPORTED,
+		     "store_newer");
+	assert_null(p->s);
+	assert_int_equal(query_int(p, "PRAGMA user_version"), 9999);
+}
+
+static void a_changed_migration_is_noticed(void **state)
+{
+	struct place *p = *state;
+
+	place_close(p);
+	exec_on(p, "UPDATE schema_migration SET sha256 = zeroblob(32) WHERE n = 1");
+	assert_fails(p, fsc_store_open(&p->s, p->store_url, NULL, &p->err), FSC_ECORRUPT,
+		     "store_migration");
+}
+
+static enum fsc_status migrate_with(struct place *p, const struct fsc_embed *items, size_t n)
+{
+	struct fsc_embed_table table = { items, n };
+	struct fsc_sqlite_db *db;
+	enum fsc_status st;
+
+	assert_ok(p, fsc_sqlite_db_open(&db, NULL, p->store_url, true, 1000, &p->err));
+	st = fsc_sqlite_migrate(db, &table, &p->err);
+	fsc_sqlite_db_close(db);
+	return st;
+}
+
+#define FILE_OF(name_, text)                                           \
+	{                                                              \
+		name_, (const unsigned char *)(text), sizeof(text) - 1 \
+	}
+
+static void migrations_apply_in_order_and_only_once(void **state)
+{
+	struct place *p = *state;
+	const struct fsc_embed_table *real = &fsc_store_migrations;
+	struct fsc_embed items[3] = {
+		real->items[0],
+		FILE_OF("0002_more.sql",
+			"CREATE TABLE more (a INTEGER) STRICT; PRAGMA user_version = 2;"),
+		FILE_OF("0003_rows.sql", "INSERT INTO more VALUES (7); PRAGMA user_version = 3;"),
+	};
+
+	assert_int_equal(real->n_items, 1); /* with more: extend this test to begin after them */
+	place_close(p);
+	assert_ok(p, migrate_with(p, items, 2));
+	assert_ok(p, migrate_with(p, items, 3));
+	assert_ok(p, migrate_with(p, items, 3));
+	assert_int_equal(query_int(p, "SELECT SUM(a) FROM more"), 7);
+	assert_int_equal(query_int(p, "SELECT COUNT(*) FROM schema_migration"), 3);
+	assert_int_equal(query_int(p, "SELECT COUNT(*) FROM project"), 1);
+}
+
+static void a_migration_that_fails_leaves_no_trace(void **state)
+{
+	struct place *p = *state;
+	struct fsc_embed items[3] = {
+		fsc_store_migrations.items[0],
+		FILE_OF("0002_good.sql",
+			"CREATE TABLE more (a INTEGER) STRICT; PRAGMA user_version = 2;"),
+		FILE_OF("0003_bad.sql",
+			"CREATE TABLE most (a INTEGER) STRICT; INSERT INTO nowhere VALUES (1);"),
+	};
+	struct fsc_embed gap[2] = { items[0], FILE_OF("0003_gap.sql", "PRAGMA user_version = 2;") };
+	struct fsc_embed no_version[2] = { items[0], FILE_OF("0002_no.sql", "SELECT 1;") };
+
+	place_close(p);
+	assert_int_not_equal(migrate_with(p, items, 3), FSC_OK);
+	assert_fails(p, migrate_with(p, gap, 2), FSC_EBUG, "store_migration");
+	assert_fails(p, migrate_with(p, no_version, 2), FSC_EBUG, "store_migration");
+	assert_int_equal(query_int(p, "PRAGMA user_version"), 1);
+	assert_int_equal(
+		query_int(p, "SELECT COUNT(*) FROM sqlite_schema WHERE name IN ('more', 'most')"),
+		0);
+	place_open(p);
+	assert_ok(p, fsc_store_health(p->s, &p->err));
+}
+
+static void a_file_that_is_no_database_is_refused(void **state)
+{
+	struct place *p = *state;
+	char path[320];
+
+	snprintf(path, sizeof(path), "%s/not.db", p->dir);
+	assert_ok(p,
+		  fsc_fs_replace(path,
+				 "this is no database, but long enough to be looked at, is it not? "
+				 "yes, it is: more than a hundred bytes",
+				 100, 0600, &p->err));
+	place_close(p);
+	assert_fails(p, fsc_store_open(&p->s, path, NULL, &p->err), FSC_ECORRUPT, "store_corrupt");
+	assert_fails(p, fsc_store_open(&p->s, "postgres://x", NULL, &p->err), FSC_EINVAL,
+		     "store_url");
+	assert_fails(p, fsc_store_open(&p->s, "", NULL, &p->err), FSC_EINVAL, "store_url");
+	snprintf(path, sizeof(path), "%s/missing/x.db", p->dir);
+	assert_int_not_equal(fsc_store_open(&p->s, path, NULL, &p->err), FSC_OK);
+}
+
+static void every_named_query_has_a_text_that_compiles(void **state)
+{
+	struct place *p = *state;
+	sqlite3 *h;
+
+	assert_int_equal(sqlite3_open(p->store_url, &h), SQLITE_OK);
+	for (size_t i = 0; i < FSC_Q_COUNT; i++) {
+		sqlite3_stmt *st = NULL;
+		const char *tail = NULL;
+
+		assert_non_null(fsc_sqlite_queries[i]);
+		if (sqlite3_prepare_v2(h, fsc_sqlite_queries[i], -1, &st, &tail) != SQLITE_OK)
+			fail_msg("%s: %s", fsc_sqlite_queries[i], sqlite3_errmsg(h));
+		assert_int_equal(*tail, '\0'); /* one statement each */
+		sqlite3_finalize(st);
+	}
+	sqlite3_close(h);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		contract_test(a_fresh_schema_is_the_one_on_record),
+		contract_test(every_truth_table_has_a_project),
+		contract_test(the_database_is_set_up_for_durability),
+		contract_test(a_newer_database_is_not_touched),
+		contract_test(a_changed_migration_is_noticed),
+		contract_test(migrations_apply_in_order_and_only_once),
+		contract_test(a_migration_that_fails_leaves_no_trace),
+		contract_test(a_file_that_is_no_database_is_refused),
+		contract_test(every_named_query_has_a_text_that_compiles),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
