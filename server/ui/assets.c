@@ -92,10 +92,10 @@ static void send_file(struct fsc_req *req, struct fsc_resp *resp, const struct f
 	const struct fsc_embed *e;
 
 	/* Before the check: a browser takes the policy of a 304 for the page that it kept. */
-	resp->cache_control = asset ? "public, max-age=31536000, immutable" : "no-cache";
 	resp->csp = PAGE_CSP;
 	if (fsc_resp_not_modified(resp, plain->data, plain->size))
 		return;
+	resp->cache_control = asset ? "public, max-age=31536000, immutable" : "no-cache";
 	resp->content_type = mime_of(plain->name);
 	e = coded(req, plain, &resp->encoding);
 	fsc_resp_header(resp, "Vary", "Accept-Encoding");
