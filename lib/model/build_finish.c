@@ -37,33 +37,45 @@ static void shrink_slices(struct fsc_slices *s)
 static bool counter_before(const void *ctx, uint32_t i, uint32_t k)
 {
 	const struct fsc_build_counter_ev *c = ctx;
-	return c[i].track != c[k].track ? c[i].track < c[k].track : c[i].ts < c[k].ts;
+	return c[i].ts < c[k].ts;
+}
+
+/* One track's samples, in time order, behind those of the tracks before it. */
+static void take_samples(struct fsc_build *b, uint32_t track, uint32_t *perm, uint32_t n,
+			 uint32_t *tmp)
+{
+	struct fsc_track *t = &b->t->tracks.v[track];
+	fsc_sort_u32(perm, n, tmp, counter_before, b->counters.v);
+	t->first = (uint32_t)b->t->counters.n;
+	t->n = n;
+	t->depths = 1;
+	for (uint32_t i = 0; i < n; i++) {
+		const struct fsc_build_counter_ev *c = &b->counters.v[perm[i]];
+		b->t->counters.v[b->t->counters.n++] =
+			(struct fsc_counter_sample){ .ts = c->ts, .value = c->value };
+	}
 }
 
 /* Counter samples by (track, ts) into the trace, and the ranges of their tracks. */
 static enum fsc_status finish_counters(struct fsc_build *b)
 {
-	size_t n = b->counters.n;
+	size_t n = b->counters.n, n_tracks = b->t->tracks.n;
 	enum fsc_status st = FSC_ENOMEM;
-	uint32_t *perm = fsc_realloc(NULL, n + n / 2 + 2, sizeof(*perm));
-	if (!perm || !fsc_vec_reserve(&b->t->counters, n))
+	uint32_t *perm = fsc_realloc(NULL, n + 1, sizeof(*perm));
+	uint32_t *key = fsc_realloc(NULL, n + 1, sizeof(*key));
+	uint32_t *first = fsc_realloc(NULL, n_tracks + 2, sizeof(*first));
+	if (!perm || !key || !first || !fsc_vec_reserve(&b->t->counters, n))
 		goto out;
 	for (size_t i = 0; i < n; i++)
-		perm[i] = (uint32_t)i;
-	fsc_sort_u32(perm, n, perm + n, counter_before, b->counters.v);
-	for (size_t i = 0; i < n; i++) {
-		const struct fsc_build_counter_ev *c = &b->counters.v[perm[i]];
-		if (c->track == FSC_NO_TRACK)
-			continue;
-		struct fsc_track *t = &b->t->tracks.v[c->track];
-		if (!t->n++)
-			t->first = (uint32_t)b->t->counters.n;
-		t->depths = 1;
-		b->t->counters.v[b->t->counters.n++] =
-			(struct fsc_counter_sample){ .ts = c->ts, .value = c->value };
-	}
+		key[i] = b->counters.v[i].track;
+	fsc_build_group(perm, first, (uint32_t)n_tracks, key, n);
+	for (uint32_t k = 0; k < n_tracks; k++)
+		if (b->t->tracks.v[k].kind == FSC_TRACK_COUNTER)
+			take_samples(b, k, perm + first[k], first[k + 1] - first[k], key);
 	st = FSC_OK;
 out:
+	fsc_free(first);
+	fsc_free(key);
 	fsc_free(perm);
 	fsc_vec_fini(&b->counters);
 	return st;

@@ -88,6 +88,11 @@ fsc_nodiscard enum fsc_status fsc_build_order_tracks(struct fsc_build *b);
 /* build_rows.c: depth of every slice, order of all, flows bound. *at is owned by the caller:
  * at[file number] = final number, FSC_NO_SLICE when dropped. */
 fsc_nodiscard enum fsc_status fsc_build_rows(uint32_t **at, struct fsc_build *b);
+/* Counting sort of [0, n) by key: perm, and in first (n_keys + 2 items) the starts of the groups, the last being
+ * the end. Keys of UINT32_MAX are left out. */
+void fsc_build_group(uint32_t *perm, uint32_t *first, uint32_t n_keys, const uint32_t *key,
+		     size_t n);
+
 /* build_flows.c: pairs the bound flow events. */
 fsc_nodiscard enum fsc_status fsc_build_pair_flows(struct fsc_build *b, const uint32_t *at);
 

@@ -183,8 +183,8 @@ static void sweep_track(struct sweep *w)
 
 /* ---- grouping ---- */
 
-/* Counting sort of [0, n) by key: perm and the n_keys + 1 starts in *first. Keys of UINT32_MAX are left out. */
-static void group(uint32_t *perm, uint32_t *first, uint32_t n_keys, const uint32_t *key, size_t n)
+void fsc_build_group(uint32_t *perm, uint32_t *first, uint32_t n_keys, const uint32_t *key,
+		     size_t n)
 {
 	memset(first, 0, (n_keys + 2) * sizeof(*first));
 	for (size_t i = 0; i < n; i++)
@@ -215,7 +215,7 @@ static enum fsc_status group_flows(uint32_t **perm, uint32_t **first, struct fsc
 		goto out;
 	for (size_t i = 0; i < n; i++)
 		key[i] = b->flows.v[i].slice == FSC_NO_SLICE ? b->flows.v[i].ident : UINT32_MAX;
-	group(*perm, *first, (uint32_t)n_idents, key, n);
+	fsc_build_group(*perm, *first, (uint32_t)n_idents, key, n);
 	for (size_t k = 0; k < n_idents; k++)
 		fsc_sort_u32(*perm + (*first)[k], (*first)[k + 1] - (*first)[k], key, flow_before,
 			     b->flows.v);
@@ -323,7 +323,7 @@ enum fsc_status fsc_build_rows(uint32_t **at, struct fsc_build *b)
 		goto out;
 	w->b = b;
 	w->s = s;
-	group(perm, first, n_tracks, s->track, n);
+	fsc_build_group(perm, first, n_tracks, s->track, n);
 	sweep_all(w, perm, first, tmp, flows, flow_first);
 	fsc_build_loss(b, "slice_overlap_kept", w->overlaps);
 	fsc_build_loss(b, "slice_too_deep", w->too_deep);
