@@ -191,16 +191,24 @@ bool fsc_server_tick(struct fsc_server *s, unsigned ms)
 	return false;
 }
 
-void fsc_server_wait(struct fsc_server *s)
+enum fsc_status fsc_server_wait(struct fsc_server *s, struct fsc_err *err)
 {
 	int64_t swept = fsc_clock_mono_ns();
 
 	while (!fsc_server_tick(s, TICK_MS)) {
+		struct fsc_err health = FSC_ERR_INIT;
+
+		if (fsc_store_health(s->app.store, &health) &&
+		    !strcmp(health.code, "store_broken")) {
+			*err = health;
+			return health.status;
+		}
 		if (fsc_clock_mono_ns() - swept < SWEEP_OLDER_NS)
 			continue;
 		sweep(s, false);
 		swept = fsc_clock_mono_ns();
 	}
+	return FSC_OK;
 }
 
 void fsc_server_stop(struct fsc_server *s)

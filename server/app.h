@@ -16,8 +16,10 @@ struct fsc_server {
 /* Opens the data folder, starts the workers and listens; on failure everything is taken down again. */
 fsc_nodiscard enum fsc_status fsc_server_start(struct fsc_server *s, const struct fsc_config *cfg,
 					       struct fsc_err *err);
-/* Serves until SIGINT or SIGTERM (which the caller has blocked), doing the housekeeping. */
-void fsc_server_wait(struct fsc_server *s);
+/* Serves until SIGINT or SIGTERM (which the caller has blocked), doing the housekeeping: FSC_OK. An error when
+ * the store lost a write to the disk ("store_broken"): stop, and end with a failure, so that whatever watches
+ * over the server starts it again. */
+fsc_nodiscard enum fsc_status fsc_server_wait(struct fsc_server *s, struct fsc_err *err);
 /* One round of waiting, at most ms; true when a signal asks to stop. */
 bool fsc_server_tick(struct fsc_server *s, unsigned ms);
 void fsc_server_stop(struct fsc_server *s);

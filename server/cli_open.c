@@ -126,7 +126,8 @@ int fsc_cli_open(const struct fsc_config *given)
 		fflush(stdout);
 		if (!cfg.no_browser)
 			start_browser(url);
-		fsc_server_wait(&s);
+		if (fsc_server_wait(&s, &err))
+			rc = fsc_cli_fail(&err);
 	}
 	close(fd);
 	fsc_server_stop(&s);

@@ -29,6 +29,7 @@ static int serve(const struct fsc_config *cfg)
 {
 	struct fsc_err err = FSC_ERR_INIT;
 	struct fsc_server s;
+	enum fsc_status st;
 
 	if (fsc_server_start(&s, cfg, &err))
 		return fsc_cli_fail(&err);
@@ -38,9 +39,9 @@ static int serve(const struct fsc_config *cfg)
 		fsc_server_stop(&s);
 		return 1;
 	}
-	fsc_server_wait(&s);
+	st = fsc_server_wait(&s, &err);
 	fsc_server_stop(&s);
-	return 0;
+	return st ? fsc_cli_fail(&err) : 0;
 }
 
 int main(int argc, char **argv)
@@ -56,6 +57,8 @@ int main(int argc, char **argv)
 	sigaddset(&stop, SIGINT);
 	sigaddset(&stop, SIGTERM);
 	sigprocmask(SIG_BLOCK, &stop, NULL);
+	/* A file size limit is met like a full disk: by the error of the write. */
+	signal(SIGXFSZ, SIG_IGN);
 	switch (cfg.verb) {
 	case FSC_VERB_OPEN:
 		return fsc_cli_open(&cfg);
