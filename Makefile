@@ -265,6 +265,7 @@ TESTS_segment := \
 TESTHELP_segment := tests/unit/segment/help_gen_trace.c
 
 TESTS_analysis := \
+	tests/unit/analysis/test_analysis.c \
 	tests/unit/analysis/test_intervals.c \
 	tests/unit/analysis/test_oracle.c
 

@@ -71,8 +71,8 @@ static const struct run runs[] = {
 	{ "param_resnet", 0, "param/resnet_kineto.json.gz", 0, false, false },
 	{ "tl_b200_nsexact", 0, "tracelens/b200/eager_trace.json.gz", EXTRA | RECLASSIFIED, true,
 	  false },
-	{ "tl_h100_qwen_nsexact", 0, "tracelens/h100/Qwen_Qwen1.5-0.5B-Chat__1016005.json.gz", ORPHANS,
-	  true, false },
+	{ "tl_h100_qwen_nsexact", 0, "tracelens/h100/Qwen_Qwen1.5-0.5B-Chat__1016005.json.gz",
+	  ORPHANS, true, false },
 	{ "tl_resnet_ac_nsexact", 0, "tracelens/mi300/resnet_act_checkpoint.json.gz", 0, true,
 	  false },
 };
