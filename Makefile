@@ -267,7 +267,8 @@ TESTHELP_segment := tests/unit/segment/help_gen_trace.c
 TESTS_analysis := \
 	tests/unit/analysis/test_analysis.c \
 	tests/unit/analysis/test_intervals.c \
-	tests/unit/analysis/test_oracle.c
+	tests/unit/analysis/test_oracle.c \
+	tests/unit/analysis/test_recount.c
 
 TESTS_export := \
 	tests/unit/export/test_pb.c
@@ -332,6 +333,7 @@ FUZZ_api :=
 # ---- benchmarks: tests/bench/bench_<name>.c ----
 
 BENCH := \
+	tests/bench/bench_parse.c \
 	tests/bench/bench_export.c \
 	tests/bench/bench_segment.c \
 	tests/bench/bench_index.c
