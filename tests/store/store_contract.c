@@ -124,21 +124,10 @@ static void an_idempotency_key_belongs_to_its_bytes(void **state)
 	assert_false(put.duplicate);
 }
 
-static void publishing_stores_every_fact(void **state)
+/* One trace with a row of every kind, and a member that failed. */
+static void fill_every_fact(struct fact_list *l)
 {
-	struct place *p = *state;
-	struct fact_list l = { .n = 0 };
-	int64_t bundle = put_bundle(p, "abc", "cap.tar"), id;
-	struct fsc_fact_trace *t = fact_trace(&l, "rank0.json", 0);
-	struct fsc_trace_row row;
-	struct fsc_category_rows cats;
-	struct fsc_device_rows devs;
-	struct fsc_idle_rows idles;
-	struct fsc_step_rows steps;
-	struct fsc_loss_rows losses;
-	struct fsc_failures fails;
-	struct fsc_kernel_query kq = { 0 };
-	struct fsc_kernel_page ks;
+	struct fsc_fact_trace *t = fact_trace(l, "rank0.json", 0);
 
 	t->job = "train";
 	t->host = "h1";
@@ -151,33 +140,49 @@ static void publishing_stores_every_fact(void **state)
 	t->launch_ambiguous = 2;
 	t->meta_json = "{\"synthetic\":true}";
 	t->source_disagreements = "rank";
-	fact_add(&l, FSC_FACT_LOSS)->u.loss = (struct fsc_fact_loss){ "x_without_dur", 4 };
-	fact_add(&l, FSC_FACT_LOSS)->u.loss = (struct fsc_fact_loss){ "slice_overlap_kept", 9 };
-	fact_add(&l, FSC_FACT_CATEGORY)->u.category =
-		(struct fsc_fact_category){ "kernel", 3, 300 };
-	fact_add(&l, FSC_FACT_CATEGORY)->u.category =
-		(struct fsc_fact_category){ "cpu_op", 7, 700 };
-	fact_add(&l, FSC_FACT_DEVICE)->u.device = (struct fsc_fact_device){ .device = 0,
-									    .window_ns = 1000,
-									    .busy_ns = 700,
-									    .idle_ns = 300,
-									    .exposed_comm_ns = 50 };
-	fact_add(&l, FSC_FACT_DEVICE)->u.device = (struct fsc_fact_device){
+	fact_add(l, FSC_FACT_LOSS)->u.loss = (struct fsc_fact_loss){ "x_without_dur", 4 };
+	fact_add(l, FSC_FACT_LOSS)->u.loss = (struct fsc_fact_loss){ "slice_overlap_kept", 9 };
+	fact_add(l, FSC_FACT_CATEGORY)->u.category = (struct fsc_fact_category){ "kernel", 3, 300 };
+	fact_add(l, FSC_FACT_CATEGORY)->u.category = (struct fsc_fact_category){ "cpu_op", 7, 700 };
+	fact_add(l, FSC_FACT_DEVICE)->u.device = (struct fsc_fact_device){ .device = 0,
+									   .window_ns = 1000,
+									   .busy_ns = 700,
+									   .idle_ns = 300,
+									   .exposed_comm_ns = 50 };
+	fact_add(l, FSC_FACT_DEVICE)->u.device = (struct fsc_fact_device){
 		.device = 1, .window_ns = 1000, .busy_ns = 300, .idle_ns = 700
 	};
-	fact_add(&l, FSC_FACT_DEVICE)->u.device = (struct fsc_fact_device){
+	fact_add(l, FSC_FACT_DEVICE)->u.device = (struct fsc_fact_device){
 		.scope = 1, .device = 0, .window_ns = 800, .busy_ns = 600
 	};
-	fact_add(&l, FSC_FACT_IDLE)->u.idle = (struct fsc_fact_idle){
+	fact_add(l, FSC_FACT_IDLE)->u.idle = (struct fsc_fact_idle){
 		.device = 0, .stream = 7, .host_wait_ns = -5, .other_ns = 6
 	};
-	fact_kernel(&l, "gemm_64", 2, 100);
-	fact_kernel(&l, "ncclAllReduce", 1, 200);
-	fact_add(&l, FSC_FACT_STEP)->u.step =
+	fact_kernel(l, "gemm_64", 2, 100);
+	fact_kernel(l, "ncclAllReduce", 1, 200);
+	fact_add(l, FSC_FACT_STEP)->u.step =
 		(struct fsc_fact_step){ 0, "ProfilerStep#1", 5, 10, 7, 3 };
-	fact_trace_end(&l);
-	fact_member(&l, "rank1.json", "failed", "json_truncated");
-	fact_end(&l);
+	fact_trace_end(l);
+	fact_member(l, "rank1.json", "failed", "json_truncated");
+	fact_end(l);
+}
+
+static void publishing_stores_every_fact(void **state)
+{
+	struct place *p = *state;
+	struct fact_list l = { .n = 0 };
+	int64_t bundle = put_bundle(p, "abc", "cap.tar"), id;
+	struct fsc_trace_row row;
+	struct fsc_category_rows cats;
+	struct fsc_device_rows devs;
+	struct fsc_idle_rows idles;
+	struct fsc_step_rows steps;
+	struct fsc_loss_rows losses;
+	struct fsc_failures fails;
+	struct fsc_kernel_query kq = { 0 };
+	struct fsc_kernel_page ks;
+
+	fill_every_fact(&l);
 	assert_ok(p, publish_facts(p, bundle, &l, NULL, &id, NULL));
 
 	assert_ok(p, fsc_store_trace_get(p->s, &p->a, 1, id, &row, &p->err));

@@ -42,7 +42,7 @@
 	[FSC_Q_##name##_A] = LIST_PAGE(key, ">", "ASC")
 #define FACET(column)                                                                         \
 	"SELECT COALESCE(" column ", ''), COUNT(*) AS c " LIST_WHERE "GROUP BY 1 ORDER BY c " \
-								     "DESC, 1"
+	"DESC, 1"
 
 /* parameters: 1 trace, 2 scope, 3-6 words */
 #define KERNEL_WHERE                                                                      \

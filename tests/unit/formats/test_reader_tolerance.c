@@ -29,7 +29,7 @@ static void times_of_all_three_eras_are_exact(void **state)
 	      ",\"name\":\"a\",\"ts\":1365627862757.064,\"dur\":87412.9}]}",
 	      "a", 1767189312000000000 + 1365627862757064, 87412900);
 	check("{\"traceEvents\":[{" X ",\"name\":\"a\",\"ts\":1365627862757.064,\"dur\":87412.86}],"
-				      "\"baseTimeNanoseconds\":1767189312000000000}",
+	      "\"baseTimeNanoseconds\":1767189312000000000}",
 	      "a", 1767189312000000000 + 1365627862757064, 87412860);
 	check("[{" X ",\"name\":\"a\",\"ts\":\"1727743122123456.789\",\"dur\":\"1e3\"}]", "a",
 	      1727743122123456789, 1000000);
@@ -108,7 +108,7 @@ static void every_tolerated_fault_has_its_counter(void **state)
 		{ "[{" X ",\"name\":\"a\",\"ts\":1,\"dur\":1},", "array_not_closed", 1 },
 		{ "[{" X ",\"name\":\"a\",\"ts\":1,\"dur\":1}\n", "array_not_closed", 1 },
 		{ "[{" X ",\"name\":\"a\",\"ts\":1,\"dur\":1,\"args\":{\"bw\":inf,\"x\":NaN,\"y\":-"
-			 "Infinity}}]",
+		  "Infinity}}]",
 		  "number_not_finite", 3 },
 		{ "[{" X ",\"name\":\"a\",\"ts\":1,\"dur\":1,\"args\":{\"v\":01.5,\"w\":1.2.3}}]",
 		  "number_malformed", 2 },
@@ -124,14 +124,14 @@ static void every_tolerated_fault_has_its_counter(void **state)
 		{ "[{" X ",\"name\":\"a\",\"ts\":1,\"dur\":1,\"cname\":\"red\"}]",
 		  "event_key_ignored", 1 },
 		{ "[{" X ",\"name\":\"a\",\"ts\":1,\"dur\":1},{\"ph\":\"P\",\"ts\":1},{\"ph\":"
-			 "\"P\",\"ts\":2}]",
+		  "\"P\",\"ts\":2}]",
 		  "phase_unknown_P", 2 },
 		{ "[{" X ",\"name\":\"a\",\"ts\":1,\"dur\":1},{\"ph\":\"E\",\"ts\":1}]",
 		  "end_without_begin", 1 },
 		{ "[{\"ph\":\"B\",\"name\":\"a\",\"ts\":1}]", "begin_without_end", 1 },
 		{ "[{" X ",\"name\":\"a\",\"ts\":1,\"dur\":1.0001}]", "time_below_1_ns", 1 },
 		{ "[{" X ",\"name\":\"a\",\"ts\":1,\"dur\":1},{\"ph\":\"C\",\"ts\":1,\"args\":{"
-			 "\"v\":\"+\"}}]",
+		  "\"v\":\"+\"}}]",
 		  "counter_not_a_number", 1 },
 		{ "[{" X ",\"name\":\"a\",\"ts\":1,\"dur\":1,\"args\":{\"correlation\":\"x\"}}]",
 		  "correlation_not_a_number", 1 },
@@ -154,10 +154,10 @@ static void every_tolerated_fault_has_its_counter(void **state)
 		  ",\"name\":\"b\",\"ts\":5,\"dur\":10}]",
 		  "slice_overlap_kept", 1 },
 		{ "[{" X ",\"name\":\"a\",\"ts\":0,\"dur\":10},{\"ph\":\"f\",\"id\":1,\"pid\":1,"
-			 "\"tid\":2,\"ts\":1}]",
+		  "\"tid\":2,\"ts\":1}]",
 		  "flow_end_without_start", 1 },
 		{ "[{" X ",\"name\":\"a\",\"ts\":0,\"dur\":10},{\"ph\":\"s\",\"id\":1,\"pid\":1,"
-			 "\"tid\":2,\"ts\":1}]",
+		  "\"tid\":2,\"ts\":1}]",
 		  "flow_start_without_end", 1 },
 		{ "[{" X
 		  ",\"name\":\"a\",\"ts\":0,\"dur\":10},{\"ph\":\"s\",\"id\":1,\"pid\":9,\"ts\":1},"
