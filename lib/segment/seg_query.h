@@ -9,12 +9,19 @@
 #include "segment/seg_read.h"
 
 /*
- * Slices query. For each asked row the window [t0, t1) is cut into px equal pixels. The answer has at most
- * one item a pixel and row: either one exact slice (count 1, merged false), or a bucket that stands for
- * several slices which are narrower than a pixel: its extent (aligned to pyramid buckets, >= 1 pixel wide or
- * trimmed to the slices inside), how many slices start in it, the summed busy time clipped to the extent,
- * and the name/kind with most time. Sums of busy over a row's items equal the exact busy time of the row in
- * the window within one pyramid bucket at each edge of the window.
+ * Slices query. For each asked row the window [t0, t1) is cut into px pixels (of ceil((t1 - t0) / px) ns). The
+ * answer has at most px items a row. An item is either one exact slice (count 1), or stands for several slices
+ * (FSC_ITEM_MERGED) shorter than a pixel that start in the same one: its extent from the first start to the
+ * last end, cut to the window; how many slices; their summed time inside the window; the name and kind with
+ * most time (exact for few slices, else the larger of the pyramid's children); and the longest of them.
+ * - Items of a row are in time order and do not overlap; each slice that intersects the window is in exactly
+ *   one. So counts add up to the slices of the window and busy_ns to fsc_seg_busy_exact of the row, exactly.
+ * - A slice that starts before the window counts in the first pixel. Instants and zero-length slices count
+ *   with busy 0. Zero-length slices at the same time merge unless there is 1 ns a pixel and room for all.
+ * - Slices of a pixel or more stay exact. Only where they and the short ones between them would pass px items
+ *   is the row done again with pixels of twice the width, and so on, until it fits.
+ * - A merged item can reach up to a pixel past the end of its own: short slices are not cut, and runs of 16 are
+ *   taken whole where they are shorter than a pixel.
  */
 struct fsc_seg_item {
 	uint16_t row_idx;    /* index into the asked rows */
@@ -67,8 +74,9 @@ fsc_nodiscard enum fsc_status fsc_seg_aggregate(struct fsc_seg_agg *out, const s
 						struct fsc_err *err);
 void fsc_seg_agg_fini(struct fsc_seg_agg *a);
 
-/* Search: case-insensitive substring of the name. Hits in time order, up to limit, starting after (ts, slice)
- * `after`; total counts all hits of the window; strip has n_strip buckets over [t0, t1) with hit counts. */
+/* Search: substring of the name, ASCII letters in either case. Hits are the slices that intersect [t0, t1), in the
+ * order of (ts, id), the first `limit` of them (at most 100,000); total counts all of the window; strip has
+ * n_strip (at most 65,536) buckets over it with hit counts. The next page starts at the last hit's ts. */
 struct fsc_seg_hits {
 	FSC_VEC(struct fsc_seg_slice) v;
 	uint64_t total;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Reader of segment v1 files (docs/formats/segment.md): the immutable columnar form of one trace. A segment
- * is mmapped; its header, section table and small sections are checked when it is opened, blocks of slices
+ * is mmapped; its header and all its tables are checked when it is opened, blocks of slices, pyramids of rows
  * and args when they are first touched, so that a damaged block fails its own query with FSC_ECORRUPT and
  * nothing else. Opened segments are shared: ref/unref from any thread; all queries are const and safe from
  * any thread at once. Times are int64 ns relative to info.t_base_ns.
@@ -142,7 +142,7 @@ const struct fsc_collective *fsc_seg_collectives(const struct fsc_seg *s, uint32
 
 /* Launch <-> GPU work by correlation within the process-independent trace: other ends of a slice.
  * For a GPU slice: the runtime/driver calls with its correlation (1 in a sound trace). For a call: its GPU
- * work. Up to cap ids are written, the full number is returned. */
+ * work. Up to cap ids are written, the full number is returned. 0 for a slice that fsc_seg_slice cannot read. */
 uint32_t fsc_seg_correlated(const struct fsc_seg *s, uint32_t slice, uint32_t *ids, uint32_t cap);
 
 /* Flows that start or end at a slice, and flows with an end in [t0, t1). Up to cap, full number returned. */
