@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // One stacked bar per device. Parts add up to the window, and the printed numbers to 100.0 %.
 import { useState } from 'preact/hooks';
-import { durExact, fixed, pct } from '../lib/format';
+import { durExact, durLong, fixed, pct } from '../lib/format';
 import type { Analysis, Device } from '../lib/types';
 import { mainIdle, partsOf, percents } from './parts';
 
@@ -37,7 +37,39 @@ export function Breakdown({ a }: { a: Analysis }) {
 				{rows.length > 1 && <li class="dim">{deviceName(m.d)}:</li>}
 				{m.parts.map((p, i) => <li key={p.key} title={durExact(p.ns)}><i class={`swatch k-${p.group}`} />{p.label} <b>{fixed(m.share[i], 1)}</b></li>)}
 			</ul>
+			{rows.length <= 4 && <div class="an-tables"><Parts parts={m.parts} share={m.share} /><IdleTable a={a} device={m.d.device} /></div>}
 		</div>
+	);
+}
+
+/** The same parts as times. */
+function Parts({ parts, share }: { parts: ReturnType<typeof partsOf>; share: number[] }) {
+	return (
+		<table class="plain-table">
+			<thead><tr><th scope="col">Part of the window</th><th scope="col" class="num">Time</th><th scope="col" class="num">Share</th></tr></thead>
+			<tbody>
+				{parts.map((p, i) => <tr key={p.key}><th scope="row"><i class={`swatch k-${p.group}`} />{p.label}</th><td class="num" title={durExact(p.ns)}>{durLong(p.ns)}</td><td class="num">{fixed(share[i], 1)} %</td></tr>)}
+			</tbody>
+		</table>
+	);
+}
+
+/** Why each stream of the device was idle between its kernels. */
+function IdleTable({ a, device }: { a: Analysis; device: number | null }) {
+	const rows = (a.idle ?? []).filter((i) => i.device === device);
+	if (rows.length === 0) return null;
+	return (
+		<table class="plain-table">
+			<thead><tr><th scope="col">Idle between kernels</th><th scope="col" class="num">Host wait</th><th scope="col" class="num">Kernel wait</th><th scope="col" class="num">Other</th></tr></thead>
+			<tbody>
+				{rows.slice(0, 8).map((r) => (
+					<tr key={String(r.stream)}>
+						<th scope="row">Stream {r.stream ?? '?'}</th>
+						{[r.host_wait_ns, r.kernel_wait_ns, r.other_ns].map((ns, i) => <td key={i} class="num" title={durExact(ns)}>{durLong(ns)}</td>)}
+					</tr>
+				))}
+			</tbody>
+		</table>
 	);
 }
 

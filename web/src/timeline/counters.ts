@@ -16,7 +16,7 @@ export class CounterCache {
 	private have: (Window & { tracks: string }) | null = null;
 	private ctl: AbortController | null = null;
 
-	constructor(private traceId: string, private onChange: () => void) {}
+	constructor(private traceId: string, private onChange: (tops: Map<number, number>) => void) {}
 
 	want(view: Window, px: number, tracks: readonly number[]): void {
 		if (tracks.length === 0) return;
@@ -41,7 +41,7 @@ export class CounterCache {
 				const top = max.reduce((a, v) => Math.max(a, v), old);
 				this.data.set(c.track, { t: c.t, max, top });
 			}
-			this.onChange();
+			this.onChange(new Map([...this.data].map(([track, s]) => [track, s.top])));
 		} catch (e) {
 			if (!isAbort(e)) this.have = null;
 		} finally {
@@ -69,7 +69,8 @@ export function drawCounter(ctx: CanvasRenderingContext2D, p: Palette, f: Frame,
 		y = bottom - Math.max(0, s.max[i]) * scale;
 		ctx.lineTo(px, y);
 	}
-	ctx.lineTo(Math.max(x(s.t[s.t.length - 1]), f.width), y);
-	ctx.lineTo(Math.max(x(s.t[s.t.length - 1]), f.width), bottom);
+	const end = Math.max(x(s.t[s.t.length - 1]), f.width);
+	ctx.lineTo(end, y);
+	ctx.lineTo(end, bottom);
 	ctx.fill();
 }

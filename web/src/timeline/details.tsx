@@ -7,7 +7,7 @@ import { Dialog } from '../components/dialog';
 import { Icon } from '../components/icons';
 import { bytes, dur, durExact, fixed, int } from '../lib/format';
 import { kindLabel } from '../lib/kinds';
-import type { Details, SliceRef } from '../lib/types';
+import type { Details, SliceRef, Trace } from '../lib/types';
 import { PerfettoButton } from '../components/perfetto_button';
 import { trackLabel } from './layout';
 import type { TimelineModel } from './model';
@@ -21,7 +21,7 @@ export function DetailsPane({ model, shut }: { model: TimelineModel; shut: boole
 	return (
 		<div class="d-right">
 			<div class="d-head">
-				<h2>Slice</h2>
+				<h2>{sel ? 'Slice' : 'Trace'}</h2>
 				{d && sel && <Badge><Swatch kind={d.kind} />{kindLabel(d.kind)}</Badge>}
 				{d?.flags?.overlap && <Badge tone="warn" title="It partly overlaps another slice of its track">overlaps</Badge>}
 				{d?.flags?.open && <Badge tone="warn" title="Its end is not in the file">no end</Badge>}
@@ -32,12 +32,25 @@ export function DetailsPane({ model, shut }: { model: TimelineModel; shut: boole
 			{!shut && (
 				<div class="d-body pad">
 					{model.detailsError.value && <ErrorPanel error={model.detailsError.value} what="This slice could not be loaded" retry={() => model.select(sel, null, false)} />}
-					{!sel && <p class="hint dim">Click a slice, or press an arrow key.</p>}
+					{!sel && <Overview t={model.trace} />}
 					{sel && !d && !model.detailsError.value && <Skeleton rows={5} />}
 					{sel && d && <div class={fresh ? '' : 'stale'}><Body d={d} model={model} /></div>}
 				</div>
 			)}
 		</div>
+	);
+}
+
+/** Without a selection: what the trace holds. */
+function Overview({ t }: { t: Trace }) {
+	const left: Row[] = [['Format', t.format ?? ''], ['Events in the file', int(t.events ?? 0)], ['Slices', int(t.slices)], ['Instants', int(t.instants ?? 0)], ['Flows', int(t.flows ?? 0)], ['Counter samples', int(t.counters ?? 0)]];
+	if (t.launch) left.push(['Launch to kernel', `${int(t.launch.pairs)} pairs`]);
+	const cats = [...(t.categories ?? [])].sort((a, b) => b.count - a.count).slice(0, 7).map((c): Row => [c.name, <span title={dur(c.sum_ns)}>{int(c.count)}</span>]);
+	return (
+		<>
+			<p class="dim slice-note">Click a slice, or press an arrow key, to see its launch and arguments.</p>
+			<div class="kv-columns even"><Pairs rows={left.filter(([, v]) => v !== '')} /><Pairs rows={cats} /></div>
+		</>
 	);
 }
 

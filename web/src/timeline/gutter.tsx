@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Names of the rows at the left: only those on screen are in the page. Sections and tracks fold, tracks pin.
 import { Icon } from '../components/icons';
-import { int } from '../lib/format';
+import { bytes, int, short } from '../lib/format';
 import { trackKey } from './layout';
 import type { Row } from './layout';
 import type { TimelineModel } from './model';
@@ -43,7 +43,7 @@ function GutterRow({ r, y, model }: { r: Row; y: number; model: TimelineModel })
 			{hidden > 0 && r.track!.kind !== 'counter' && (
 				<button type="button" class="g-more" onClick={() => model.openTrack(r.track!.id)} title={`Show ${int(hidden)} deeper rows`}>+{hidden}</button>
 			)}
-			<span class="g-note">{r.note}{r.track?.kind === 'counter' && counterNote(r)}</span>
+			<span class="g-note">{r.note}{r.track?.kind === 'counter' && counterNote(r, model.counterTops.value.get(r.track.id))}</span>
 			{r.track && (
 				<button type="button" class={`g-pin ${r.pinned ? 'on' : ''}`} aria-pressed={r.pinned} aria-label={`Pin ${r.title}`} title={r.pinned ? 'Unpin' : 'Pin on top'}
 					onClick={() => model.pin(r.track!.id)}>
@@ -54,6 +54,9 @@ function GutterRow({ r, y, model }: { r: Row; y: number; model: TimelineModel })
 	);
 }
 
-function counterNote(r: Row): string {
-	return r.track?.unit ?? '';
+/** The axis of a counter: it starts at 0. */
+function counterNote(r: Row, top: number | undefined): string {
+	const unit = r.track?.unit ?? '';
+	if (top === undefined) return unit;
+	return unit === 'bytes' ? `0–${bytes(top)}` : `0–${short(top)} ${unit}`.trim();
 }

@@ -130,8 +130,9 @@ function groups(tracks: readonly Track[], processes: readonly Process[]): Group[
 		}
 		g.tracks.push(t);
 	}
-	// Host sections first, then devices; inside a device annotations stand above the work.
+	// Host sections first, then devices; counters close their section.
 	const list = [...out.values()];
+	for (const g of list) g.tracks = [...g.tracks.filter((t) => t.kind !== 'counter'), ...g.tracks.filter((t) => t.kind === 'counter')];
 	return [...list.filter((g) => !g.gpu), ...list.filter((g) => g.gpu)];
 }
 

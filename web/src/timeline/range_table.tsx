@@ -16,20 +16,31 @@ import type { Window } from './viewport';
 type By = 'name' | 'kind' | 'track';
 type Scope = 'gpu' | 'host';
 const FIRST_ROWS = 60;
+const MAX_VIEW_SLICES = 2e6;
 
 export function scopeTracks(model: TimelineModel, scope: Scope): number[] {
 	return model.tracks.filter((t) => (scope === 'gpu' ? t.kind === 'stream' : t.kind === 'thread' || t.kind === 'async')).map((t) => t.id);
 }
 
+/** Without a range the visible part is summed up, unless that would be most of a huge trace. */
+function viewAsRange(model: TimelineModel): Window | null {
+	const v = model.view.value;
+	const share = (v.t1 - v.t0) / (model.lim.t1 - model.lim.t0);
+	if (model.trace.slices * share > MAX_VIEW_SLICES) return null;
+	const t0 = Math.max(0, Math.round(v.t0));
+	return { t0, t1: Math.max(t0 + 1, Math.round(v.t1)) };
+}
+
 export function RangeTable({ model }: { model: TimelineModel }) {
-	const r = model.range.value;
+	const own = model.range.value;
+	const r = own ?? viewAsRange(model);
 	const [by, setBy] = useState<By>('name');
 	const hasGpu = scopeTracks(model, 'gpu').length > 0;
 	const [scope, setScope] = useState<Scope>(hasGpu ? 'gpu' : 'host');
 	const tracks = scopeTracks(model, scope);
 	const key = r ? `${Math.round(r.t0)}..${Math.round(r.t1)} ${by} ${scope}` : null;
 	const agg = useLoad<Aggregate>(key, async (signal) => {
-		await new Promise((done) => setTimeout(done, 90)); // while an edge is dragged, only where it stops is asked for
+		await new Promise((done) => setTimeout(done, own ? 90 : 300)); // while it moves, only where it stops is asked for
 		if (signal.aborted) throw new DOMException('', 'AbortError');
 		const params = { t0: Math.round(r!.t0), t1: Math.round(r!.t1), by, tracks: tracks.length <= 256 ? tracks.join(',') : undefined };
 		return getJson(`/traces/${model.trace.id}/aggregate`, params, signal);
@@ -45,15 +56,15 @@ export function RangeTable({ model }: { model: TimelineModel }) {
 	return (
 		<>
 			<div class="d-tools">
-				<TimeRange label="range" strong value={r} onChange={(w) => model.setRange(w, true)} />
+				{own ? <TimeRange label="range" strong value={own} onChange={(w) => model.setRange(w, true)} /> : <span class="dim">Visible part. Drag over the tracks to select a range <kbd>M</kbd></span>}
 				<span class="grow" />
 				{hasGpu && <Segmented label="Tracks" value={scope} onChange={setScope} options={[['gpu', 'GPU work'], ['host', 'host']]} />}
 				<Segmented label="Group by" value={by} onChange={setBy} options={[['name', 'name'], ['kind', 'kind'], ['track', 'track']]} />
-				<Button small quiet icon="cross" label="Clear the range" onClick={() => model.setRange(null, true)} />
+				{own && <Button small quiet icon="cross" label="Clear the range" onClick={() => model.setRange(null, true)} />}
 			</div>
 			{agg.error && <ErrorPanel error={agg.error} what="The range could not be summed up" retry={agg.reload} />}
 			{!agg.data && !agg.error && <Skeleton rows={5} />}
-			{agg.data && <AggTable a={agg.data} by={by} range={r} model={model} scope={scope} />}
+			{agg.data && <AggTable key={own ? 'range' : 'view'} a={agg.data} by={by} range={r} model={model} scope={scope} />}
 		</>
 	);
 }
@@ -86,7 +97,7 @@ function AggTable({ a, by, range, model, scope }: { a: Aggregate; by: By; range:
 				<colgroup><col /><col style={{ width: '122px' }} /><col style={{ width: '58px' }} /><col style={{ width: '138px' }} /><col style={{ width: '66px' }} /><col style={{ width: '76px' }} /><col style={{ width: '72px' }} /><col style={{ width: '78px' }} /></colgroup>
 				<thead>
 					<tr>
-						<th scope="col">{by === 'track' ? 'Track' : by === 'kind' ? 'Kind' : 'Name'}, clipped to the range</th>
+						<th scope="col">{by === 'track' ? 'Track' : by === 'kind' ? 'Kind' : 'Name'}, clipped to the {model.range.value ? 'range' : 'visible part'}</th>
 						<th scope="col">{by === 'name' ? 'Kind' : ''}</th><th scope="col" class="num">Count</th>
 						<th scope="col" class="num on">Total, {u.name}</th><th scope="col" class="num">Share</th>
 						<th scope="col" class="num">Mean, {each.name}</th><th scope="col" class="num">Min, {each.name}</th><th scope="col" class="num">Max, {each.name}</th>

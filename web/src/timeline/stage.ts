@@ -50,7 +50,10 @@ export class Stage {
 		this.tiles = new TileCache(model.trace.id, () => this.redraw());
 		this.main = new Scene(this.tiles);
 		this.pinned = new Scene(this.tiles);
-		this.counters = new CounterCache(model.trace.id, () => this.redraw());
+		this.counters = new CounterCache(model.trace.id, (tops) => {
+			model.counterTops.value = tops;
+			this.redraw();
+		});
 		this.palette = readPalette(dark.peek());
 		this.stops.push(effect(() => {
 			void dark.value;
