@@ -248,16 +248,20 @@ TESTS_model := \
 	tests/unit/model/test_classify.c
 
 TESTS_bundle := \
-	tests/unit/bundle/test_bundle_read.c
+	tests/unit/bundle/test_bundle_read.c \
+	tests/unit/bundle/test_manifest.c
 
 TESTS_formats := \
 	tests/unit/formats/test_chrome_json.c \
 	tests/unit/formats/test_expected.c \
+	tests/unit/formats/test_json_tok.c \
 	tests/unit/formats/test_reader_hostile.c \
 	tests/unit/formats/test_reader_tolerance.c
 
 TESTS_segment := \
 	tests/unit/segment/test_hostile.c \
+	tests/unit/segment/test_ivals.c \
+	tests/unit/segment/test_lod.c \
 	tests/unit/segment/test_query.c \
 	tests/unit/segment/test_query_slices.c \
 	tests/unit/segment/test_seg_read.c

@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* A segment gives back what was written: every slice, table and time, exactly. */
+#include <pthread.h>
 #include <sys/mman.h>
 
 #include "base/alloc.h"
-#include "segment/seg_read.h"
+#include "segment/seg_query.h"
 #include "segment/seg_write.h"
 #include "tests/support/test.h"
 #include "tests/unit/segment/help_gen_trace.h"
@@ -423,6 +424,52 @@ static void slice_columns_and_pyramid_stay_below_sixteen_bytes(void **state)
 	fsc_trace_free(t);
 }
 
+struct asker {
+	const struct fsc_seg *s;
+	uint64_t hash;
+};
+
+static void *ask(void *p)
+{
+	struct asker *a = p;
+
+	for (uint32_t row = 0; row < fsc_seg_info(a->s)->n_rows; row++) {
+		struct fsc_seg_items items;
+		int64_t busy;
+
+		if (fsc_seg_query_slices(&items, a->s, &row, 1, 0, INT64_MAX, 300, 10000, NULL) !=
+			    FSC_OK ||
+		    fsc_seg_busy_exact(&busy, a->s, &row, 1, 0, INT64_MAX, NULL) != FSC_OK)
+			continue;
+		a->hash = a->hash * 31 + items.n_slices_seen + (uint64_t)busy;
+		fsc_seg_items_fini(&items);
+	}
+	fsc_seg_unref(fsc_seg_ref((struct fsc_seg *)(uintptr_t)a->s));
+	return NULL;
+}
+
+/* Blocks are checked by whoever comes first; make tsan watches. */
+static void many_threads_ask_one_segment_at_once(void **state)
+{
+	struct fsc_trace *t = gen_trace(&shapes[1]);
+	struct fsc_seg *s = segment_of(t, NULL);
+	struct asker a[4];
+	pthread_t th[4];
+
+	(void)state;
+	for (unsigned i = 0; i < 4; i++) {
+		a[i] = (struct asker){ s, 0 };
+		assert_int_equal(pthread_create(&th[i], NULL, ask, &a[i]), 0);
+	}
+	for (unsigned i = 0; i < 4; i++)
+		assert_int_equal(pthread_join(th[i], NULL), 0);
+	for (unsigned i = 1; i < 4; i++)
+		assert_int_equal(a[i].hash, a[0].hash);
+	assert_true(a[0].hash != 0);
+	fsc_seg_unref(s);
+	fsc_trace_free(t);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -437,6 +484,7 @@ int main(void)
 		cmocka_unit_test(a_permalink_finds_its_slice_again),
 		cmocka_unit_test(the_writer_refuses_what_breaks_the_model),
 		cmocka_unit_test(slice_columns_and_pyramid_stay_below_sixteen_bytes),
+		cmocka_unit_test(many_threads_ask_one_segment_at_once),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
