@@ -75,102 +75,92 @@ static void broken_stamps_do_not_stretch_the_trace(void **state)
 	fsc_trace_free(t);
 }
 
+static const struct {
+	const char *json, *code;
+	uint64_t n;
+} faults[] = {
+	{ "[{" X ",\"name\":\"a\",\"ts\":1,\"dur\":1},{" X ",\"ts\":1}]", "x_without_dur", 1 },
+	{ "[{" X ",\"name\":\"a\",\"ts\":1,\"dur\":1},{" X ",\"ts\":1,\"dur\":\"1z\"}]",
+	  "x_bad_dur", 1 },
+	{ "[{" X ",\"name\":\"a\",\"ts\":1,\"dur\":1},{" X ",\"dur\":1}]", "event_without_ts", 1 },
+	{ "[{" X ",\"name\":\"a\",\"ts\":1,\"dur\":1},{" X ",\"ts\":\"100a\",\"dur\":1}]",
+	  "event_bad_ts", 1 },
+	{ "[{" X ",\"name\":\"a\",\"ts\":1,\"dur\":1},{" X ",\"ts\":1e300,\"dur\":1}]",
+	  "event_bad_ts", 1 },
+	{ "[{" X ",\"name\":\"a\",\"ts\":1,\"dur\":-1}]", "negative_duration", 1 },
+	{ "[{" X ",\"name\":\"a\",\"ts\":1,\"dur\":1},{}]", "event_empty", 1 },
+	{ "[{" X ",\"name\":\"a\",\"ts\":1,\"dur\":1},{\"ts\":1}]", "event_without_phase", 1 },
+	{ "[{" X ",\"name\":\"a\",\"ts\":1,\"dur\":1},7,\"x\",[1]]", "event_not_object", 3 },
+	{ "[{" X ",\"name\":\"a\",\"ts\":1,\"dur\":1},]", "comma_repaired", 1 },
+	{ "[{" X ",\"name\":\"a\",\"ts\":1,\"dur\":1},,{" X ",\"ts\":1,\"dur\":1}]",
+	  "comma_repaired", 1 },
+	{ "[{" X ",\"name\":\"a\",\"ts\":1,\"dur\":1}{" X ",\"ts\":1,\"dur\":1}]", "comma_repaired",
+	  1 },
+	{ "[{" X ",\"name\":\"a\",\"ts\":1,\"dur\":1,}]", "comma_repaired", 1 },
+	{ "[{" X ",\"name\":\"a\",\"ts\":1,\"dur\":1,\"args\":{\"k\":[1,],}}]", "comma_repaired",
+	  2 },
+	{ "[{" X ",\"name\":\"a\",\"ts\":1,\"dur\":1},", "array_not_closed", 1 },
+	{ "[{" X ",\"name\":\"a\",\"ts\":1,\"dur\":1}\n", "array_not_closed", 1 },
+	{ "[{" X ",\"name\":\"a\",\"ts\":1,\"dur\":1,\"args\":{\"bw\":inf,\"x\":NaN,\"y\":-"
+	  "Infinity}}]",
+	  "number_not_finite", 3 },
+	{ "[{" X ",\"name\":\"a\",\"ts\":1,\"dur\":1,\"args\":{\"v\":01.5,\"w\":1.2.3}}]",
+	  "number_malformed", 2 },
+	{ "[{" X ",\"name\":\"C:\\path\",\"ts\":1,\"dur\":1}]", "escape_invalid", 1 },
+	{ "[{" X ",\"name\":\"\\ud800x\",\"ts\":1,\"dur\":1}]", "surrogate_lone", 1 },
+	{ "[{" X ",\"name\":\"a\x80z\",\"ts\":1,\"dur\":1}]", "utf8_repaired", 1 },
+	{ "[{" X ",\"name\":\"a\nz\",\"ts\":1,\"dur\":1}]", "control_character", 1 },
+	{ "[{" X ",\"name\":\"a\",\"ts\":1,\"dur\":1,\"args\":5}]", "args_not_object", 1 },
+	{ "[{" X ",\"name\":\"a\",\"name\":\"b\",\"ts\":1,\"dur\":1}]", "duplicate_key", 1 },
+	{ "[{" X ",\"name\":\"a\",\"ts\":1,\"dur\":1,\"tts\":3,\"tdur\":4}]", "thread_time_ignored",
+	  2 },
+	{ "[{" X ",\"name\":\"a\",\"ts\":1,\"dur\":1,\"cname\":\"red\"}]", "event_key_ignored", 1 },
+	{ "[{" X ",\"name\":\"a\",\"ts\":1,\"dur\":1},{\"ph\":\"P\",\"ts\":1},{\"ph\":"
+	  "\"P\",\"ts\":2}]",
+	  "phase_unknown_P", 2 },
+	{ "[{" X ",\"name\":\"a\",\"ts\":1,\"dur\":1},{\"ph\":\"E\",\"ts\":1}]",
+	  "end_without_begin", 1 },
+	{ "[{\"ph\":\"B\",\"name\":\"a\",\"ts\":1}]", "begin_without_end", 1 },
+	{ "[{" X ",\"name\":\"a\",\"ts\":1,\"dur\":1.0001}]", "time_below_1_ns", 1 },
+	{ "[{" X ",\"name\":\"a\",\"ts\":1,\"dur\":1},{\"ph\":\"C\",\"ts\":1,\"args\":{"
+	  "\"v\":\"+\"}}]",
+	  "counter_not_a_number", 1 },
+	{ "[{" X ",\"name\":\"a\",\"ts\":1,\"dur\":1,\"args\":{\"correlation\":\"x\"}}]",
+	  "correlation_not_a_number", 1 },
+	{ "[{" X ",\"name\":\"a\",\"ts\":1,\"dur\":1},{\"ph\":\"s\",\"ts\":1}]", "id_missing", 1 },
+	{ "[{" X ",\"name\":\"a\",\"ts\":1,\"dur\":1},{\"ph\":\"M\",\"name\":\"num_cpus\"}]",
+	  "metadata_event_ignored", 1 },
+	{ "[{" X ",\"name\":\"a\",\"ts\":1,\"dur\":1}] junk", "trailing_data", 1 },
+	{ "{\"traceEvents\":[{" X
+	  ",\"name\":\"a\",\"ts\":1,\"dur\":1}],\"INFO\":[\"a \"quoted\" word\"]}",
+	  "metadata_unreadable", 1 },
+	{ "{\"INFO\":[\"a \"quoted\" word\"],\"traceEvents\":[{" X
+	  ",\"name\":\"a\",\"ts\":1,\"dur\":1}]}",
+	  "metadata_unreadable", 1 },
+	{ "{\"traceEvents\":[{" X
+	  ",\"name\":\"a\",\"ts\":1,\"dur\":1}],\"baseTimeNanoseconds\":[]}",
+	  "base_time_unreadable", 1 },
+	{ "[{" X ",\"name\":\"a\",\"ts\":0,\"dur\":10},{" X ",\"name\":\"b\",\"ts\":5,\"dur\":10}]",
+	  "slice_overlap_kept", 1 },
+	{ "[{" X ",\"name\":\"a\",\"ts\":0,\"dur\":10},{\"ph\":\"f\",\"id\":1,\"pid\":1,"
+	  "\"tid\":2,\"ts\":1}]",
+	  "flow_end_without_start", 1 },
+	{ "[{" X ",\"name\":\"a\",\"ts\":0,\"dur\":10},{\"ph\":\"s\",\"id\":1,\"pid\":1,"
+	  "\"tid\":2,\"ts\":1}]",
+	  "flow_start_without_end", 1 },
+	{ "[{" X ",\"name\":\"a\",\"ts\":0,\"dur\":10},{\"ph\":\"s\",\"id\":1,\"pid\":9,\"ts\":1},"
+	  "{\"ph\":\"f\",\"bp\":\"e\",\"id\":1,\"pid\":1,\"tid\":2,\"ts\":1}]",
+	  "flow_outside_slice", 1 },
+};
+
 static void every_tolerated_fault_has_its_counter(void **state)
 {
-	static const struct {
-		const char *json, *code;
-		uint64_t n;
-	} all[] = {
-		{ "[{" X ",\"name\":\"a\",\"ts\":1,\"dur\":1},{" X ",\"ts\":1}]", "x_without_dur",
-		  1 },
-		{ "[{" X ",\"name\":\"a\",\"ts\":1,\"dur\":1},{" X ",\"ts\":1,\"dur\":\"1z\"}]",
-		  "x_bad_dur", 1 },
-		{ "[{" X ",\"name\":\"a\",\"ts\":1,\"dur\":1},{" X ",\"dur\":1}]",
-		  "event_without_ts", 1 },
-		{ "[{" X ",\"name\":\"a\",\"ts\":1,\"dur\":1},{" X ",\"ts\":\"100a\",\"dur\":1}]",
-		  "event_bad_ts", 1 },
-		{ "[{" X ",\"name\":\"a\",\"ts\":1,\"dur\":1},{" X ",\"ts\":1e300,\"dur\":1}]",
-		  "event_bad_ts", 1 },
-		{ "[{" X ",\"name\":\"a\",\"ts\":1,\"dur\":-1}]", "negative_duration", 1 },
-		{ "[{" X ",\"name\":\"a\",\"ts\":1,\"dur\":1},{}]", "event_empty", 1 },
-		{ "[{" X ",\"name\":\"a\",\"ts\":1,\"dur\":1},{\"ts\":1}]", "event_without_phase",
-		  1 },
-		{ "[{" X ",\"name\":\"a\",\"ts\":1,\"dur\":1},7,\"x\",[1]]", "event_not_object",
-		  3 },
-		{ "[{" X ",\"name\":\"a\",\"ts\":1,\"dur\":1},]", "comma_repaired", 1 },
-		{ "[{" X ",\"name\":\"a\",\"ts\":1,\"dur\":1},,{" X ",\"ts\":1,\"dur\":1}]",
-		  "comma_repaired", 1 },
-		{ "[{" X ",\"name\":\"a\",\"ts\":1,\"dur\":1}{" X ",\"ts\":1,\"dur\":1}]",
-		  "comma_repaired", 1 },
-		{ "[{" X ",\"name\":\"a\",\"ts\":1,\"dur\":1,}]", "comma_repaired", 1 },
-		{ "[{" X ",\"name\":\"a\",\"ts\":1,\"dur\":1,\"args\":{\"k\":[1,],}}]",
-		  "comma_repaired", 2 },
-		{ "[{" X ",\"name\":\"a\",\"ts\":1,\"dur\":1},", "array_not_closed", 1 },
-		{ "[{" X ",\"name\":\"a\",\"ts\":1,\"dur\":1}\n", "array_not_closed", 1 },
-		{ "[{" X ",\"name\":\"a\",\"ts\":1,\"dur\":1,\"args\":{\"bw\":inf,\"x\":NaN,\"y\":-"
-		  "Infinity}}]",
-		  "number_not_finite", 3 },
-		{ "[{" X ",\"name\":\"a\",\"ts\":1,\"dur\":1,\"args\":{\"v\":01.5,\"w\":1.2.3}}]",
-		  "number_malformed", 2 },
-		{ "[{" X ",\"name\":\"C:\\path\",\"ts\":1,\"dur\":1}]", "escape_invalid", 1 },
-		{ "[{" X ",\"name\":\"\\ud800x\",\"ts\":1,\"dur\":1}]", "surrogate_lone", 1 },
-		{ "[{" X ",\"name\":\"a\x80z\",\"ts\":1,\"dur\":1}]", "utf8_repaired", 1 },
-		{ "[{" X ",\"name\":\"a\nz\",\"ts\":1,\"dur\":1}]", "control_character", 1 },
-		{ "[{" X ",\"name\":\"a\",\"ts\":1,\"dur\":1,\"args\":5}]", "args_not_object", 1 },
-		{ "[{" X ",\"name\":\"a\",\"name\":\"b\",\"ts\":1,\"dur\":1}]", "duplicate_key",
-		  1 },
-		{ "[{" X ",\"name\":\"a\",\"ts\":1,\"dur\":1,\"tts\":3,\"tdur\":4}]",
-		  "thread_time_ignored", 2 },
-		{ "[{" X ",\"name\":\"a\",\"ts\":1,\"dur\":1,\"cname\":\"red\"}]",
-		  "event_key_ignored", 1 },
-		{ "[{" X ",\"name\":\"a\",\"ts\":1,\"dur\":1},{\"ph\":\"P\",\"ts\":1},{\"ph\":"
-		  "\"P\",\"ts\":2}]",
-		  "phase_unknown_P", 2 },
-		{ "[{" X ",\"name\":\"a\",\"ts\":1,\"dur\":1},{\"ph\":\"E\",\"ts\":1}]",
-		  "end_without_begin", 1 },
-		{ "[{\"ph\":\"B\",\"name\":\"a\",\"ts\":1}]", "begin_without_end", 1 },
-		{ "[{" X ",\"name\":\"a\",\"ts\":1,\"dur\":1.0001}]", "time_below_1_ns", 1 },
-		{ "[{" X ",\"name\":\"a\",\"ts\":1,\"dur\":1},{\"ph\":\"C\",\"ts\":1,\"args\":{"
-		  "\"v\":\"+\"}}]",
-		  "counter_not_a_number", 1 },
-		{ "[{" X ",\"name\":\"a\",\"ts\":1,\"dur\":1,\"args\":{\"correlation\":\"x\"}}]",
-		  "correlation_not_a_number", 1 },
-		{ "[{" X ",\"name\":\"a\",\"ts\":1,\"dur\":1},{\"ph\":\"s\",\"ts\":1}]",
-		  "id_missing", 1 },
-		{ "[{" X
-		  ",\"name\":\"a\",\"ts\":1,\"dur\":1},{\"ph\":\"M\",\"name\":\"num_cpus\"}]",
-		  "metadata_event_ignored", 1 },
-		{ "[{" X ",\"name\":\"a\",\"ts\":1,\"dur\":1}] junk", "trailing_data", 1 },
-		{ "{\"traceEvents\":[{" X
-		  ",\"name\":\"a\",\"ts\":1,\"dur\":1}],\"INFO\":[\"a \"quoted\" word\"]}",
-		  "metadata_unreadable", 1 },
-		{ "{\"INFO\":[\"a \"quoted\" word\"],\"traceEvents\":[{" X
-		  ",\"name\":\"a\",\"ts\":1,\"dur\":1}]}",
-		  "metadata_unreadable", 1 },
-		{ "{\"traceEvents\":[{" X
-		  ",\"name\":\"a\",\"ts\":1,\"dur\":1}],\"baseTimeNanoseconds\":[]}",
-		  "base_time_unreadable", 1 },
-		{ "[{" X ",\"name\":\"a\",\"ts\":0,\"dur\":10},{" X
-		  ",\"name\":\"b\",\"ts\":5,\"dur\":10}]",
-		  "slice_overlap_kept", 1 },
-		{ "[{" X ",\"name\":\"a\",\"ts\":0,\"dur\":10},{\"ph\":\"f\",\"id\":1,\"pid\":1,"
-		  "\"tid\":2,\"ts\":1}]",
-		  "flow_end_without_start", 1 },
-		{ "[{" X ",\"name\":\"a\",\"ts\":0,\"dur\":10},{\"ph\":\"s\",\"id\":1,\"pid\":1,"
-		  "\"tid\":2,\"ts\":1}]",
-		  "flow_start_without_end", 1 },
-		{ "[{" X
-		  ",\"name\":\"a\",\"ts\":0,\"dur\":10},{\"ph\":\"s\",\"id\":1,\"pid\":9,\"ts\":1},"
-		  "{\"ph\":\"f\",\"bp\":\"e\",\"id\":1,\"pid\":1,\"tid\":2,\"ts\":1}]",
-		  "flow_outside_slice", 1 },
-	};
-
 	(void)state;
-	for (size_t i = 0; i < FSC_ARRAY_LEN(all); i++) {
-		struct fsc_trace *t = must_read(all[i].json);
-		if (loss_of(t, all[i].code) != all[i].n)
-			fail_msg("%s: %s is %" PRIu64 ", expected %" PRIu64, all[i].json,
-				 all[i].code, loss_of(t, all[i].code), all[i].n);
+	for (size_t i = 0; i < FSC_ARRAY_LEN(faults); i++) {
+		struct fsc_trace *t = must_read(faults[i].json);
+		if (loss_of(t, faults[i].code) != faults[i].n)
+			fail_msg("%s: %s is %" PRIu64 ", expected %" PRIu64, faults[i].json,
+				 faults[i].code, loss_of(t, faults[i].code), faults[i].n);
 		assert_true(t->slices.n > 0);
 		fsc_trace_free(t);
 	}
@@ -263,39 +253,41 @@ static void identities_may_be_text_and_numeric_text_is_a_number(void **state)
 	fsc_trace_free(t);
 }
 
-static void gpu_rows_get_streams_typed_fields_and_annotations(void **state)
+static const char gpu_rows[] =
+	"[{\"ph\":\"X\",\"cat\":\"kernel\",\"name\":\"gemm\",\"pid\":1,\"tid\":7,"
+	"\"ts\":10,\"dur\":5,\"args\":{"
+	"\"device\":1,\"context\":1,\"stream\":7,\"correlation\":42,\"grid\":[10,"
+	" 2,1],\"block\":[128,1,1],"
+	"\"registers per thread\":33,\"shared memory\":1024,\"blocks per "
+	"SM\":0.5,\"warps per SM\":2,"
+	"\"est. achieved occupancy %\":12,\"graph id\":5,\"graph node "
+	"id\":6,\"queued\":9}},"
+	"{\"ph\":\"X\",\"cat\":\"cuda_runtime\",\"name\":\"cudaLaunchKernel\","
+	"\"pid\":100,\"tid\":100,\"ts\":1,"
+	"\"dur\":2,\"args\":{\"correlation\":42}},"
+	"{\"ph\":\"s\",\"cat\":\"ac2g\",\"name\":\"ac2g\",\"id\":42,\"pid\":100,"
+	"\"tid\":100,\"ts\":1},"
+	"{\"ph\":\"f\",\"cat\":\"ac2g\",\"name\":\"ac2g\",\"id\":42,\"pid\":1,"
+	"\"tid\":7,\"ts\":10,\"bp\":\"e\"},"
+	"{\"ph\":\"X\",\"cat\":\"gpu_user_annotation\",\"name\":\"step\",\"pid\":"
+	"1,\"tid\":7,\"ts\":9,\"dur\":9},"
+	"{\"ph\":\"X\",\"cat\":\"cuda_sync\",\"name\":\"Stream "
+	"Sync\",\"pid\":1,\"tid\":7,\"ts\":11,\"dur\":9,"
+	"\"args\":{\"stream\":7,\"device\":1}},"
+	"{\"ph\":\"X\",\"cat\":\"Memcpy\",\"name\":\"Memcpy "
+	"HtoD\",\"pid\":0,\"tid\":\"stream 9\",\"ts\":20,"
+	"\"dur\":1,\"args\":{\"bytes\":8,\"memory bandwidth (GB/s)\":0.5}},"
+	"{\"ph\":\"X\",\"cat\":\"kernel\",\"name\":\"ncclDevKernel_AllReduce\","
+	"\"pid\":1,\"tid\":8,\"ts\":30,"
+	"\"dur\":1,\"args\":{\"device\":1,\"stream\":8,\"Collective "
+	"name\":\"allreduce\",\"dtype\":\"Float\","
+	"\"In msg nelems\":4,\"Out msg nelems\":5,\"Group "
+	"size\":8,\"Rank\":3,\"Process Group Name\":\"0\","
+	"\"Process Group Ranks\":[0, 1],\"Seq\":77}}]";
+
+static void kernels_get_streams_typed_fields_and_their_launch(void **state)
 {
-	struct fsc_trace *t =
-		must_read("[{\"ph\":\"X\",\"cat\":\"kernel\",\"name\":\"gemm\",\"pid\":1,\"tid\":7,"
-			  "\"ts\":10,\"dur\":5,\"args\":{"
-			  "\"device\":1,\"context\":1,\"stream\":7,\"correlation\":42,\"grid\":[10,"
-			  " 2,1],\"block\":[128,1,1],"
-			  "\"registers per thread\":33,\"shared memory\":1024,\"blocks per "
-			  "SM\":0.5,\"warps per SM\":2,"
-			  "\"est. achieved occupancy %\":12,\"graph id\":5,\"graph node "
-			  "id\":6,\"queued\":9}},"
-			  "{\"ph\":\"X\",\"cat\":\"cuda_runtime\",\"name\":\"cudaLaunchKernel\","
-			  "\"pid\":100,\"tid\":100,\"ts\":1,"
-			  "\"dur\":2,\"args\":{\"correlation\":42}},"
-			  "{\"ph\":\"s\",\"cat\":\"ac2g\",\"name\":\"ac2g\",\"id\":42,\"pid\":100,"
-			  "\"tid\":100,\"ts\":1},"
-			  "{\"ph\":\"f\",\"cat\":\"ac2g\",\"name\":\"ac2g\",\"id\":42,\"pid\":1,"
-			  "\"tid\":7,\"ts\":10,\"bp\":\"e\"},"
-			  "{\"ph\":\"X\",\"cat\":\"gpu_user_annotation\",\"name\":\"step\",\"pid\":"
-			  "1,\"tid\":7,\"ts\":9,\"dur\":9},"
-			  "{\"ph\":\"X\",\"cat\":\"cuda_sync\",\"name\":\"Stream "
-			  "Sync\",\"pid\":1,\"tid\":7,\"ts\":11,\"dur\":9,"
-			  "\"args\":{\"stream\":7,\"device\":1}},"
-			  "{\"ph\":\"X\",\"cat\":\"Memcpy\",\"name\":\"Memcpy "
-			  "HtoD\",\"pid\":0,\"tid\":\"stream 9\",\"ts\":20,"
-			  "\"dur\":1,\"args\":{\"bytes\":8,\"memory bandwidth (GB/s)\":0.5}},"
-			  "{\"ph\":\"X\",\"cat\":\"kernel\",\"name\":\"ncclDevKernel_AllReduce\","
-			  "\"pid\":1,\"tid\":8,\"ts\":30,"
-			  "\"dur\":1,\"args\":{\"device\":1,\"stream\":8,\"Collective "
-			  "name\":\"allreduce\",\"dtype\":\"Float\","
-			  "\"In msg nelems\":4,\"Out msg nelems\":5,\"Group "
-			  "size\":8,\"Rank\":3,\"Process Group Name\":\"0\","
-			  "\"Process Group Ranks\":[0, 1],\"Seq\":77}}]");
+	struct fsc_trace *t = must_read(gpu_rows);
 
 	(void)state;
 	uint32_t k = slice_named(t, "gemm"), c = slice_named(t, "cudaLaunchKernel");
@@ -322,6 +314,14 @@ static void gpu_rows_get_streams_typed_fields_and_annotations(void **state)
 	assert_int_equal(l->graph_node_id, 6);
 	assert_int_equal(l->queued_ns, 9);
 	assert_int_equal(l->bytes, -1);
+	fsc_trace_free(t);
+}
+
+static void annotations_syncs_and_collectives_are_told_apart(void **state)
+{
+	struct fsc_trace *t = must_read(gpu_rows);
+
+	(void)state;
 	const struct fsc_track *an = &t->tracks.v[t->slices.track[slice_named(t, "step")]];
 	assert_int_equal(an->kind, FSC_TRACK_ANNOTATION);
 	assert_int_equal(an->device, 1);
@@ -432,7 +432,8 @@ int main(void)
 		cmocka_unit_test(names_are_resolved_and_repaired),
 		cmocka_unit_test(top_level_keys_are_kept_as_canonical_json),
 		cmocka_unit_test(identities_may_be_text_and_numeric_text_is_a_number),
-		cmocka_unit_test(gpu_rows_get_streams_typed_fields_and_annotations),
+		cmocka_unit_test(kernels_get_streams_typed_fields_and_their_launch),
+		cmocka_unit_test(annotations_syncs_and_collectives_are_told_apart),
 		cmocka_unit_test(memory_instants_are_counters_too),
 		cmocka_unit_test(counters_make_one_track_per_key),
 		cmocka_unit_test(flows_of_both_versions_bind),
