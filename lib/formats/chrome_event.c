@@ -135,7 +135,7 @@ static const char *scan_args(struct chrome *c, const char *p, struct fsc_jt_out 
 			return fsc_jt_failed(t, p);
 		p = fsc_jt_ws_out(p + 1, o);
 		struct fsc_jt_val v;
-		p = fsc_jt_value(t, p, &v, 3, o);
+		p = fsc_jt_value_fast(t, p, &v, 3, o);
 		if (!p)
 			return NULL;
 		int a = arg_of(key.s, key.n);
@@ -207,7 +207,7 @@ static const char *scan_member(struct chrome *c, const char *p)
 		c->have_arg = 0;
 		p = scan_args_value(c, p);
 	} else {
-		p = fsc_jt_value(t, p, f < 0 ? &v : &c->f[f], 2, NULL);
+		p = fsc_jt_value_fast(t, p, f < 0 ? &v : &c->f[f], 2, NULL);
 	}
 	if (f < 0) {
 		if (p)

@@ -169,6 +169,28 @@ static inline const char *fsc_jt_string(struct fsc_jt *t, const char *p, struct 
 const char *fsc_jt_value(struct fsc_jt *t, const char *p, struct fsc_jt_val *v, unsigned depth,
 			 struct fsc_jt_out *out);
 
+/* As fsc_jt_value, with what values mostly are done in place: plain strings and short integers. */
+static inline const char *fsc_jt_value_fast(struct fsc_jt *t, const char *p, struct fsc_jt_val *v,
+					    unsigned depth, struct fsc_jt_out *out)
+{
+	if (*p == '"') {
+		const char *q = fsc_jt_string(t, p + 1, v);
+		if (FSC_LIKELY(q && !v->flags))
+			return q;
+	} else if ((unsigned char)(*p - '1') < 9) {
+		const char *q = p + 1;
+		while ((unsigned char)(*q - '0') < 10)
+			q++;
+		if (FSC_LIKELY(*q == ',' || *q == '}' || *q == ' ' || *q == '\n')) {
+			*v = (struct fsc_jt_val){ .s = p,
+						  .n = (uint32_t)(q - p),
+						  .type = FSC_JT_NUM };
+			return q;
+		}
+	}
+	return fsc_jt_value(t, p, v, depth, out);
+}
+
 /* ---- canonical copies ---- */
 void fsc_jt_out_init(struct fsc_jt_out *o, char *buf, size_t cap, const char *run);
 void fsc_jt_out_flush(struct fsc_jt_out *o, const char *p);

@@ -5,46 +5,51 @@
  * to that start (clocks of host and GPU differ). Counted: "flow_end_without_start", "flow_start_without_end",
  * "flow_outside_slice" (an end of a pair has no slice to hold it).
  */
+#include <string.h>
+
 #include "base/alloc.h"
 #include "model/build_int.h"
 #include "model/sort.h"
-
-static uint64_t key_b(const struct fsc_build_flow_ev *f)
-{
-	return (uint64_t)f->name << 32 | f->cat;
-}
 
 struct u32s {
 	FSC_VEC(uint32_t) a;
 };
 
-/* Chains events of one key through next, in file order. heads: one per key, filled. */
+/* Open addressing over the heads of the chains; a slot is the number of a flow event, UINT32_MAX when free. */
 struct chains {
-	FSC_VEC(uint32_t) head;
-	FSC_VEC(uint32_t) tail;
+	uint32_t *head; /* owned */
+	size_t cap;	/* a power of two */
 };
 
+static uint64_t hash_of(const struct fsc_build_flow_ev *f)
+{
+	uint64_t h = (f->id ^ 0x9E3779B97F4A7C15ULL) * 0xBF58476D1CE4E5B9ULL;
+	h = (h ^ h >> 29 ^ ((uint64_t)f->name << 32 | f->cat)) * 0x94D049BB133111EBULL;
+	return h >> 20;
+}
+
+/* Chains the events of each key through next, in file order: from the last event on, each new one in front. */
 static enum fsc_status chain(struct chains *c, struct fsc_build *b)
 {
-	struct fsc_build_map m = { .cap = 0 };
-	enum fsc_status st = FSC_ENOMEM;
-	for (uint32_t i = 0; i < b->flows.n; i++) {
-		struct fsc_build_flow_ev *f = &b->flows.v[i];
-		uint32_t k = fsc_build_map_get(&m, f->id, key_b(f));
-		if (k == UINT32_MAX) {
-			k = (uint32_t)c->head.n;
-			if (!fsc_build_map_put(&m, f->id, key_b(f), k) ||
-			    !fsc_vec_push(&c->head, i) || !fsc_vec_push(&c->tail, i))
-				goto out;
-			continue;
+	size_t n = b->flows.n;
+	for (c->cap = 64; c->cap < 2 * n; c->cap *= 2)
+		;
+	c->head = fsc_realloc(NULL, c->cap, sizeof(*c->head));
+	if (!c->head)
+		return FSC_ENOMEM;
+	memset(c->head, 0xFF, c->cap * sizeof(*c->head));
+	while (n-- > 0) {
+		struct fsc_build_flow_ev *f = &b->flows.v[n];
+		size_t k = hash_of(f) & (c->cap - 1);
+		for (; c->head[k] != UINT32_MAX; k = (k + 1) & (c->cap - 1)) {
+			const struct fsc_build_flow_ev *h = &b->flows.v[c->head[k]];
+			if (h->id == f->id && h->name == f->name && h->cat == f->cat)
+				break;
 		}
-		b->flows.v[c->tail.v[k]].next = i;
-		c->tail.v[k] = i;
+		f->next = c->head[k];
+		c->head[k] = (uint32_t)n;
 	}
-	st = FSC_OK;
-out:
-	fsc_free(m.v);
-	return st;
+	return FSC_OK;
 }
 
 static int rank_of(uint8_t phase)
@@ -163,12 +168,14 @@ out:
 
 enum fsc_status fsc_build_pair_flows(struct fsc_build *b, const uint32_t *at)
 {
-	struct chains c = { .head = { .n = 0 } };
+	struct chains c = { .cap = 0 };
 	struct counts counts = { 0 };
 	struct u32s v = { .a = { .n = 0 } };
 	enum fsc_status st = chain(&c, b);
-	for (size_t k = 0; st == FSC_OK && k < c.head.n; k++)
-		st = collect(&v, b, c.head.v[k]) ? pair(b, &counts, v.a.v, v.a.n, at) : FSC_ENOMEM;
+	for (size_t k = 0; st == FSC_OK && k < c.cap; k++)
+		if (c.head[k] != UINT32_MAX)
+			st = collect(&v, b, c.head[k]) ? pair(b, &counts, v.a.v, v.a.n, at)
+						       : FSC_ENOMEM;
 	fsc_vec_fini(&b->flows);
 	if (st == FSC_OK)
 		st = order_flows(b->t);
@@ -176,7 +183,6 @@ enum fsc_status fsc_build_pair_flows(struct fsc_build *b, const uint32_t *at)
 	fsc_build_loss(b, "flow_start_without_end", counts.no_end);
 	fsc_build_loss(b, "flow_outside_slice", counts.outside);
 	fsc_vec_fini(&v.a);
-	fsc_vec_fini(&c.head);
-	fsc_vec_fini(&c.tail);
+	fsc_free(c.head);
 	return st;
 }
