@@ -36,16 +36,22 @@ struct hta {
 	unsigned n_steps; /* different names */
 };
 
-/* args.stream of a record, -1 when there is none. */
-static inline int64_t hta_stream(const struct fsc_seg *s, uint32_t args)
+/*
+ * args.stream of a row, -1 when there is none. GPU work lies on the track of its stream. Of the others only
+ * synchronisation rows and Triton's operators can have one, so only their args are unpacked.
+ */
+static inline int64_t hta_stream(const struct fsc_seg *s, const struct fsc_seg_slice *sl,
+				 const char *name)
 {
 	struct fsc_buf b = FSC_BUF_INIT(16 << 20);
 	struct fsc_err err = FSC_ERR_INIT;
 	int64_t v = -1;
 
-	if (args == FSC_NO_ARGS)
+	if (fsc_kind_is_gpu_work(sl->kind))
+		return fsc_seg_track(s, sl->track)->stream;
+	if (sl->args == FSC_NO_ARGS || (sl->kind != FSC_KIND_SYNC && !strstr(name, "triton")))
 		return -1;
-	assert_int_equal(fsc_seg_args(&b, s, args, &err), FSC_OK);
+	assert_int_equal(fsc_seg_args(&b, s, sl->args, &err), FSC_OK);
 	const char *p = strstr(b.data, "\"stream\":");
 	if (p) {
 		p += strlen("\"stream\":");
@@ -92,9 +98,7 @@ static inline void hta_take(struct hta *h, const struct fsc_seg *s, const struct
 {
 	size_t n = 0;
 	const char *name = fsc_seg_str(s, sl->name, &n);
-	/* neither Python frames nor runtime calls have a stream: most rows need no look at their args */
-	bool never = sl->kind == FSC_KIND_PYTHON || sl->kind == FSC_KIND_RUNTIME;
-	int64_t stream = never ? -1 : hta_stream(s, sl->args);
+	int64_t stream = hta_stream(s, sl, name);
 	const char *cat = fsc_seg_str(s, sl->cat, NULL);
 
 	if (!cat[0] || !strcmp(cat, "Trace"))
