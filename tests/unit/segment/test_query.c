@@ -238,7 +238,7 @@ static void busy_time_of_tracks_equals_that_of_their_rows(void **state)
 
 static void search_finds_all_hits_and_gives_the_first_in_time(void **state)
 {
-	static const char *const texts[] = { "KERNEL_1", "aten::op2", "float, 7", "no such name",
+	static const char *const texts[] = { "KERNEL_1", "aten::op2", "no such name", "kernel_297<",
 					     "op" };
 	struct fixture f;
 	uint64_t st = 3;
@@ -270,6 +270,7 @@ static void search_finds_all_hits_and_gives_the_first_in_time(void **state)
 				s->ts[i] < last->ts || (s->ts[i] == last->ts && i <= last->id);
 		}
 		assert_int_equal(h.total, total);
+		assert_true(round % 5 == 2 ? total == 0 : round % 5 == 3 ? total > 10 : true);
 		assert_int_equal(h.v.n, total < 20 ? total : 20);
 		assert_int_equal(before_last, h.v.n);
 		for (size_t k = 0; k < h.v.n; k++) {
