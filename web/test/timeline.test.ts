@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import test from 'node:test';
 import type { Process, Track } from '../src/lib/types';
-import { buildLayout, buildPinned, depthAt, depthHeight, depthTop, rowAt, trackLabel } from '../src/timeline/layout';
+import { MAX_DEPTHS, buildLayout, buildPinned, depthAt, depthHeight, depthTop, rowAt, trackLabel } from '../src/timeline/layout';
 import { TextFitter } from '../src/timeline/labels';
 import { minimapWindow, stepTitle, firstStep } from '../src/timeline/ruler';
 import { rangeUnit, withPart } from '../src/lib/timeunit';
@@ -42,7 +42,7 @@ test('every depth lies inside its row and is found again', () => {
 test('deep threads are cut until they are opened, and say how much is hidden', () => {
 	const deep = thread(0, 10, 60);
 	const row = (open: Map<string, boolean>) => buildLayout([deep], processes, { open, pins: [] }).rows.find((r) => r.track === deep)!;
-	assert.equal(row(new Map()).depths, 10);
+	assert.equal(row(new Map()).depths, MAX_DEPTHS);
 	assert.equal(row(new Map([['t0', true]])).depths, 60);
 	assert.equal(row(new Map([['t0', false]])).depths, 1);
 });
@@ -55,6 +55,12 @@ test('small threads fold together, and all of them are in the fold', () => {
 	assert.equal(fold.title, '13 more threads');
 	const open = buildLayout(many, processes, { open: new Map([['p0:small', true]]), pins: [] }).rows;
 	assert.equal(open.filter((r) => r.track).length, 16);
+});
+
+test('sections that hold next to nothing come last', () => {
+	const marks: Track = { ...thread(9, 0, 1), process: 5 };
+	const rows = buildLayout([marks, thread(0), stream(1, 7, 'compute')], processes, none).rows;
+	assert.deepEqual(rows.filter((r) => r.track).map((r) => r.track!.id), [0, 1, 9]);
 });
 
 test('a closed section hides its tracks', () => {

@@ -4,7 +4,7 @@ import { query, setQuery } from '../app/router';
 import { Empty, ErrorPanel, Panel, Skeleton } from '../components/basics';
 import { LossTable } from '../components/losses';
 import { getJson } from '../lib/api';
-import { dur, fixed, int, pct } from '../lib/format';
+import { dur, fixed, int, pct, plural } from '../lib/format';
 import { useLoad } from '../lib/load';
 import type { Analysis, Trace } from '../lib/types';
 import { Breakdown } from './breakdown';
@@ -58,7 +58,7 @@ export function AnalysisPage({ trace }: { trace: Trace }) {
 function stepNote(a: Analysis): string {
 	const d = a.steps.map((s) => s.dur_ns);
 	if (d.length === 0) return '';
-	return `${int(d.length)} steps, median ${dur(quantile(d, 0.5))}, p95 ${dur(quantile(d, 0.95))}`;
+	return `${plural(d.length, 'step')}, median ${dur(quantile(d, 0.5))}, p95 ${dur(quantile(d, 0.95))}`;
 }
 
 /** The numbers that come first: what the devices together did with their time. */

@@ -81,7 +81,7 @@ export function ListTable(p: Props) {
 function Row({ r, onDetails, onChanged }: { r: TraceRow; onDetails: (b: string) => void; onChanged: () => void }) {
 	const year = new Date().getUTCFullYear();
 	const name = r.job || r.name;
-	const link = r.id ? <a href={`/traces/${r.id}`} title={traceTitle(r)}>{name}</a> : <span>{name}</span>;
+	const link = r.id ? <a href={`/traces/${r.id}`} title={traceTitle(r)}><Middle text={name} tail={10} /></a> : <Middle text={name} tail={10} />;
 	const ready = r.state === 'ready';
 	return (
 		<tr class={`s-${r.state}`}>

@@ -91,7 +91,7 @@ function timing(d: Details, model: TimelineModel): Row[] {
 	];
 	if (t) {
 		const where = typeof t.device === 'number' && t.device >= 0 ? `GPU ${t.device}, ${trackLabel(t).split(',')[0].toLowerCase()}` : trackLabel(t);
-		rows.push(['Track', <button type="button" class="as-link" onClick={() => model.showTrack(d.track, d.depth)}>{where}</button>]);
+		rows.push(['Track', where]);
 	}
 	if (d.launched_by) {
 		const by = d.launched_by;
@@ -101,12 +101,12 @@ function timing(d: Details, model: TimelineModel): Row[] {
 	const l = d.launches ?? [];
 	if (l.length === 1) rows.push(['Launches', <><Ref r={l[0]} model={model} />{l[0].delay_ns !== undefined && <span class="dim"> after {dur(l[0].delay_ns)}</span>}</>]);
 	if (l.length > 1) rows.push(['Launches', <button type="button" class="as-link" onClick={() => { model.tab.value = 'flows'; model.commit(); }}>{int(l.length)} kernels</button>]);
-	if (typeof d.correlation === 'number') rows.push(['Correlation', int(d.correlation)]);
 	const a = d.ancestors ?? [];
 	if (a.length > 0) {
 		const shown = a.slice(-3);
 		rows.push(['Inside', <span class="crumbs">{a.length > shown.length && '… '}{shown.map((r, i) => <span key={r.id}>{i > 0 && ' › '}<button type="button" class="as-link" title={r.name} onClick={() => model.goTo({ ...r, track: d.track })}>{r.name.length > 26 ? r.name.slice(0, 25) + '…' : r.name}</button></span>)}</span>]);
 	}
+	if (typeof d.correlation === 'number') rows.push(['Correlation', int(d.correlation)]);
 	const s = d.same_name;
 	if (s && s.count > 1) rows.push(['Same name', <SameName d={d} model={model} />]);
 	return rows;

@@ -8,7 +8,7 @@ export const HOST_H = 16;
 export const COUNTER_H = 34;
 const FOLD_H = 20;
 /** Threads deeper than this start cut to it; "+ n rows" opens them. */
-export const MAX_DEPTHS = 10;
+export const MAX_DEPTHS = 8;
 /** Processes with more threads than this start with the small ones folded together. */
 const MAX_THREADS = 4;
 
@@ -133,7 +133,10 @@ function groups(tracks: readonly Track[], processes: readonly Process[]): Group[
 	// Host sections first, then devices; counters close their section.
 	const list = [...out.values()];
 	for (const g of list) g.tracks = [...g.tracks.filter((t) => t.kind !== 'counter'), ...g.tracks.filter((t) => t.kind === 'counter')];
-	return [...list.filter((g) => !g.gpu), ...list.filter((g) => g.gpu)];
+	// Sections that hold next to nothing (the profiler's own marks) come last.
+	const slight = (g: Group) => g.tracks.reduce((a, t) => a + t.slices + (t.samples ?? 0), 0) < 2;
+	const host = list.filter((g) => !g.gpu);
+	return [...host.filter((g) => !slight(g)), ...list.filter((g) => g.gpu), ...host.filter(slight)];
 }
 
 function trackRow(t: Track, y: number, folds: Folds, key: string): Row {

@@ -55,8 +55,12 @@ export function paintMinimap(ctx: CanvasRenderingContext2D, p: Palette, width: n
 		}
 	}
 	const [a, b] = minimapWindow(whole, view, width);
-	ctx.fillStyle = `rgba(${p.selRgb.join(',')},${p.selAlpha})`;
-	ctx.fillRect(a, 0, b - a, MINIMAP_H);
+	ctx.fillStyle = p.panel;
+	ctx.globalAlpha = 0.25; // outside the window
+	ctx.fillRect(0, 0, a, MINIMAP_H);
+	ctx.fillRect(b, 0, width - b, MINIMAP_H);
+	ctx.globalAlpha = 1;
+	if (b - a > width - 2) return;
 	ctx.strokeStyle = p.accent;
 	ctx.lineWidth = 2;
 	ctx.strokeRect(a + 1, 1, b - a - 2, MINIMAP_H - 2);
@@ -71,6 +75,7 @@ export function paintStrip(ctx: CanvasRenderingContext2D, p: Palette, width: num
 		if (hits[i] > 0) ctx.fillRect(Math.round((i * width) / n), 5, 1, 6);
 	}
 	const [a, b] = minimapWindow(whole, view, width);
+	if (b - a > width - 2) return;
 	ctx.fillStyle = `rgba(${p.selRgb.join(',')},${p.selAlpha})`;
 	ctx.fillRect(a, 0, b - a, STRIP_H);
 }

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Cache of slices by (level, tile, track). Fetches only what is asked for, drops what is no longer wanted, and finds
 // coarser or finer content while the right one is on its way, so that the picture is never blank.
+import { signal } from '@preact/signals';
 import { getBuffer, isAbort } from '../lib/api';
 import { busy } from '../lib/busy';
 import { nameVariant } from '../lib/kinds';
@@ -28,7 +29,8 @@ export class TileCache {
 	private failed = new Map<string, number>();
 	private bytes = 0;
 	private clock = 0;
-	error: Error | null = null;
+	private retry = 0;
+	readonly error = signal<Error | null>(null);
 	truncated = false;
 
 	constructor(private traceId: string, private onChange: () => void) {}
@@ -112,11 +114,12 @@ export class TileCache {
 			const params = { t0: index * len, t1: (index + 1) * len, px: TILE_PX, tracks: tracks.join(',') };
 			const buf = await getBuffer(`/traces/${this.traceId}/slices`, params, r.ctl.signal);
 			this.put(level, index, tracks, decodeSlices(buf), buf.byteLength);
-			this.error = null;
+			this.error.value = null;
 		} catch (e) {
 			if (!isAbort(e)) {
-				this.error = e as Error;
+				this.error.value = e as Error;
 				this.failed.set(this.key(level, index), performance.now() + RETRY_MS);
+				this.retry = window.setTimeout(this.onChange, RETRY_MS + 20);
 			}
 		} finally {
 			done();
@@ -148,6 +151,7 @@ export class TileCache {
 	}
 
 	stop(): void {
+		clearTimeout(this.retry);
 		for (const r of this.requests) r.ctl.abort();
 		this.requests = [];
 	}

@@ -4,7 +4,7 @@ import { signal } from '@preact/signals';
 import { useEffect, useMemo, useRef } from 'preact/hooks';
 import { Empty, ErrorPanel, Skeleton } from '../components/basics';
 import { getJson } from '../lib/api';
-import { dur, int } from '../lib/format';
+import { dur, int, plural } from '../lib/format';
 import { useLoad } from '../lib/load';
 import type { Trace, TrackList } from '../lib/types';
 import { Drawer } from './drawer';
@@ -80,7 +80,7 @@ function Loaded({ trace, list }: { trace: Trace; list: TrackList }) {
 			<Failures model={model} stage={stage.value} />
 			<div class="tl-area" ref={area}>
 				<div class="tl-strip mini">
-					<div class="tl-label"><span>Whole trace{model.steps.value.length > 0 && `, ${int(model.steps.value.length)} steps`}</span><span class="dim">GPU busy, 0–100 %</span></div>
+					<div class="tl-label"><span>Whole trace{model.steps.value.length > 0 && `, ${plural(model.steps.value.length, 'step')}`}</span><span class="dim">GPU busy, 0–100 %</span></div>
 					<canvas ref={refs.minimap} role="img" aria-label="GPU busy over the whole trace; the frame marks the visible part" />
 				</div>
 				<div class="tl-strip hits">
@@ -118,7 +118,7 @@ function Spacer({ model }: { model: TimelineModel }) {
 }
 
 function Failures({ model, stage }: { model: TimelineModel; stage: Stage | null }) {
-	const e = model.hits.error.value ?? stage?.tiles.error ?? null;
+	const e = model.hits.error.value ?? stage?.tiles.error.value ?? null;
 	return e ? <ErrorPanel error={e} what="Part of the timeline could not be loaded" retry={() => stage?.redraw()} /> : null;
 }
 
