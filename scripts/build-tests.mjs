@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Bundles every tests/{api,e2e,browser}/**/*.test.ts into build/tests/<same path>.mjs, so that node 18 runs it.
+// The unit tests of the browser part (web/test) come along as build/tests/web.
 // Packages stay outside the bundles and are found through the link build/tests/node_modules.
 import { createRequire } from 'node:module';
 import { existsSync, mkdirSync, readdirSync, rmSync, symlinkSync } from 'node:fs';
@@ -15,6 +16,7 @@ const walk = (dir) => {
   }
 };
 for (const dir of folders) if (existsSync(dir)) walk(dir);
+const units = existsSync('web/test') ? readdirSync('web/test').filter((f) => f.endsWith('.test.ts')) : [];
 
 rmSync('build/tests', { recursive: true, force: true });
 mkdirSync('build/tests', { recursive: true });
@@ -22,9 +24,13 @@ if (tests.length > 0) {
   symlinkSync('../../web/node_modules', 'build/tests/node_modules');
   const esbuild = createRequire(join(process.cwd(), 'web/package.json'))('esbuild');
   await esbuild.build({
-    entryPoints: tests,
+    entryPoints: [
+      ...tests.map((f) => ({ in: f, out: f.replace(/^tests\/|\.tsx?$/g, '') })),
+      ...units.map((f) => ({ in: join('web/test', f), out: join('web', f.replace(/\.ts$/, '')) })),
+    ],
     outdir: 'build/tests',
-    outbase: 'tests',
+    jsx: 'automatic',
+    jsxImportSource: 'preact',
     outExtension: { '.js': '.mjs' },
     bundle: true,
     platform: 'node',
