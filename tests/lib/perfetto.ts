@@ -16,7 +16,7 @@ class Reader {
 		let low = 0, high = 0n, shift = 0;
 		for (;;) {
 			if (this.pos >= this.b.length) throw new Error(`varint cut at ${this.pos}`);
-			const c = this.b[this.pos++];
+			const c = this.b[this.pos++]!;
 			if (shift < 28) low += (c & 127) * 2 ** shift;
 			else high |= BigInt(c & 127) << BigInt(shift);
 			if (c < 128) return BigInt.asUintN(64, BigInt(low) | high);

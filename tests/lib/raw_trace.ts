@@ -11,12 +11,12 @@ export interface RawTrace { base: bigint; slices: RawSlice[]; doc: Record<string
 export function usToNs(s: string): bigint | undefined {
 	const m = /^([+-]?)(\d*)\.?(\d*)(?:[eE]([+-]?\d+))?$/.exec(s);
 	if (!m || (m[2] === '' && m[3] === '')) return undefined;
-	const exponent = Number(m[4] ?? '0') + 3, digits = m[2] + m[3], point = m[2].length + exponent;
+	const exponent = Number(m[4] ?? '0') + 3, digits = m[2]! + m[3]!, point = m[2]!.length + exponent;
 	let whole: bigint, rest: string;
 	if (point >= digits.length) { whole = BigInt(digits + '0'.repeat(point - digits.length)); rest = ''; }
 	else if (point < 0) { whole = 0n; rest = '0'; }
 	else { whole = BigInt(digits.slice(0, point) || '0'); rest = digits.slice(point); }
-	if (rest !== '' && rest[0] >= '5') whole += 1n;
+	if (rest !== '' && rest[0]! >= '5') whole += 1n;
 	return m[1] === '-' ? -whole : whole;
 }
 

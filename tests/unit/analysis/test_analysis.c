@@ -21,7 +21,7 @@
 static struct fsc_analysis analyse(const struct fsc_seg *s, const char *steps)
 {
 	struct fsc_analysis_scope scope;
-	struct fsc_analysis a;
+	struct fsc_analysis a = { 0 };
 	struct fsc_err err = FSC_ERR_INIT;
 
 	if (fsc_analysis_scope_parse(&scope, steps, &err) != FSC_OK ||
