@@ -297,6 +297,37 @@ static void query_lines(const struct fsc_seg *s, uint32_t zoom, const char *name
 	fprintf(stderr, "# %s: %llu items\n", name, (unsigned long long)items);
 }
 
+/* What is not bounded by pixels: search over all names and an aggregate of the whole range. */
+static void scan_lines(const struct fsc_seg *s)
+{
+	uint32_t tracks[TRACKS];
+	struct fsc_seg_hits h;
+	struct fsc_seg_agg a;
+	double ms[BENCH_RUNS];
+
+	for (uint32_t i = 0; i < TRACKS; i++)
+		tracks[i] = i;
+	for (int i = 0; i < BENCH_RUNS; i++) {
+		double from = bench_cpu_now();
+
+		if (fsc_seg_search(&h, s, "gemm_39", 0, INT64_MAX, 1000, 2000, NULL) != FSC_OK)
+			bench_die("search");
+		ms[i] = (bench_cpu_now() - from) * 1e3;
+		fsc_seg_hits_fini(&h);
+	}
+	bench_report("segment_search_all", bench_median(ms, BENCH_RUNS), "ms", 100, "limit_100");
+	for (int i = 0; i < BENCH_RUNS; i++) {
+		double from = bench_cpu_now();
+
+		if (fsc_seg_aggregate(&a, s, tracks, TRACKS, 0, INT64_MAX, FSC_AGG_NAME, NULL) !=
+		    FSC_OK)
+			bench_die("aggregate");
+		ms[i] = (bench_cpu_now() - from) * 1e3;
+		fsc_seg_agg_fini(&a);
+	}
+	bench_report("segment_aggregate_all", bench_median(ms, BENCH_RUNS), "ms", 300, "limit_300");
+}
+
 static void hard_lines(void)
 {
 	struct fsc_trace *t = make_trace(BIG, HARD, false);
@@ -337,7 +368,9 @@ int main(void)
 	linked_lines();
 	query_lines(s, 1, "full", sql_full);
 	query_lines(s, 100, "1_100", sql_100);
+	query_lines(s, 5, "1_5", 0);
 	query_lines(s, 10000, "1_10000", sql_10000);
+	scan_lines(s);
 	fsc_seg_unref(s);
 	hard_lines();
 	return 0;
