@@ -58,6 +58,19 @@ test('files upload, become traces, and bad ones say why', opts, async () => {
 	trace = /\/traces\/(\d+)/.exec(href ?? '')![1]!;
 });
 
+test('an upload can be cancelled and tried again', opts, async () => {
+	await page.route(/name=slow/, () => {}); // never answered
+	await page.locator('#file-picker').setInputFiles([{ name: 'slow.json', mimeType: 'application/json', buffer: Buffer.from('[]') }]);
+	const row = page.locator('.transfer', { hasText: 'slow.json' });
+	await row.getByRole('button', { name: 'Cancel' }).click();
+	await row.getByText('Cancelled').waitFor();
+	await page.unroute(/name=slow/);
+	await row.getByRole('button', { name: 'Retry' }).click();
+	await row.locator('.reason, a.btn').first().waitFor({ timeout: 30_000 });
+	await row.getByRole('button', { name: 'Remove slow.json' }).click();
+	assert.equal(await row.count(), 0);
+});
+
 test('a second upload of the same bytes is called a duplicate and leads to the same trace', opts, async () => {
 	await page.locator('#file-picker').setInputFiles([{ name: 'again.json.gz', mimeType: 'application/gzip', buffer: sample.bytes }]);
 	const row = page.locator('.transfer', { hasText: 'again.json.gz' });
@@ -70,14 +83,14 @@ test('the list shows the trace and the failed file, filters, and keeps its state
 	await page.getByRole('link', { name: 'Traces', exact: true }).first().click();
 	await page.locator('table.list tbody tr').nth(1).waitFor();
 	const rows = page.locator('table.list tbody tr');
-	assert.equal(await rows.count(), 2);
-	const failed = page.locator('tr.s-failed');
+	assert.equal(await rows.count(), 3);
+	const failed = page.locator('tr.s-failed', { hasText: 'broken.json' });
 	assert.match(await failed.innerText(), /at byte \d+/);
 	await page.locator('.rail').getByLabel(/Ready/).check();
 	await until(page, 'one row', () => document.querySelectorAll('table.list tbody tr').length === 1);
 	assert.match(page.url(), /state=ready/);
 	await page.goBack();
-	await until(page, 'both rows again', () => document.querySelectorAll('table.list tbody tr').length === 2);
+	await until(page, 'all rows again', () => document.querySelectorAll('table.list tbody tr').length === 3);
 	await page.getByLabel('Filter traces').fill('rank_3');
 	await until(page, 'the search', () => location.search.includes('q=rank_3') && document.querySelectorAll('table.list tbody tr').length === 1);
 	const cells = await rows.first().innerText();
@@ -86,7 +99,7 @@ test('the list shows the trace and the failed file, filters, and keeps its state
 	await page.getByLabel('Filter traces').fill('no such trace');
 	await page.getByRole('heading', { name: 'No trace matches' }).waitFor();
 	await page.getByRole('button', { name: 'Clear search and filters' }).click();
-	await until(page, 'both rows after clearing', () => document.querySelectorAll('table.list tbody tr').length === 2);
+	await until(page, 'all rows after clearing', () => document.querySelectorAll('table.list tbody tr').length === 3);
 	await failed.getByRole('button', { name: 'Details' }).click();
 	await page.locator('dialog[open]').getByText('broken.json').first().waitFor();
 	await axe(page, 'the details of an upload');

@@ -73,8 +73,8 @@ function Headline({ a }: { a: Analysis }) {
 		['compute', share(sum((d) => d.compute_ns))],
 		['exposed communication', share(sum((d) => d.exposed_comm_ns))],
 		['idle', share(sum((d) => d.idle_ns))],
-		['kernels run', int(launches)],
-		['mean kernel', launches ? `${fixed(a.kernels.reduce((x, k) => x + k.sum_ns, 0) / launches / 1000, 1)} µs` : ''],
+		['kernels and copies', int(launches)],
+		['mean of them', launches ? `${fixed(a.kernels.reduce((x, k) => x + k.sum_ns, 0) / launches / 1000, 1)} µs` : ''],
 	];
 	return (
 		<dl class="headline">

@@ -137,7 +137,7 @@ function Failed({ r, onDetails, onChanged }: { r: TraceRow; onDetails: (b: strin
 	const e = r.error;
 	return (
 		<span class="failure">
-			<span class="reason">{note || e?.message || 'No reason was given'}{typeof e?.offset === 'number' && e.offset >= 0 ? `, at byte ${int(e.offset)}` : ''}</span>
+			<span class="reason" title={e?.message}>{note || e?.message || 'No reason was given'}{typeof e?.offset === 'number' && e.offset >= 0 ? `, at byte ${int(e.offset)}` : ''}</span>
 			{e?.file && <span class="dim">in {middle(e.file, 36)}</span>}
 			<button type="button" class="as-link" onClick={again}>Re-index</button>
 			<button type="button" class="as-link" onClick={() => onDetails(r.bundle)}>Details</button>
