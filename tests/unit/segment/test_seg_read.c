@@ -1,7 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* A segment gives back what was written: every slice, table and time, exactly. */
 #include <pthread.h>
+#include <signal.h>
 #include <sys/mman.h>
+#include <sys/resource.h>
 
 #include "base/alloc.h"
 #include "segment/seg_query.h"
@@ -470,6 +472,55 @@ static void many_threads_ask_one_segment_at_once(void **state)
 	fsc_trace_free(t);
 }
 
+static void a_full_disk_is_told_and_leaves_no_valid_segment(void **state)
+{
+	struct fsc_trace *t = gen_trace(&shapes[0]);
+	int fd = memfd_create("segment", MFD_CLOEXEC);
+	struct fsc_err err = FSC_ERR_INIT;
+	struct rlimit was, now;
+	struct fsc_seg *s;
+
+	(void)state;
+	signal(SIGXFSZ, SIG_IGN);
+	assert_int_equal(getrlimit(RLIMIT_FSIZE, &was), 0);
+	for (rlim_t max = 0; max < 2000000; max += 300000) {
+		now = (struct rlimit){ max, was.rlim_max };
+		assert_int_equal(setrlimit(RLIMIT_FSIZE, &now), 0);
+		assert_int_equal(fsc_seg_write(fd, t, NULL, NULL, &err), FSC_EFULL);
+		assert_int_equal(setrlimit(RLIMIT_FSIZE, &was), 0);
+		assert_int_equal(fsc_seg_open(&s, fd, NULL), FSC_ECORRUPT);
+	}
+	assert_int_equal(fsc_seg_write(fd, t, NULL, NULL, NULL), FSC_OK);
+	assert_int_equal(fsc_seg_open(&s, fd, NULL), FSC_OK);
+	fsc_seg_unref(s);
+	close(fd);
+	fsc_trace_free(t);
+}
+
+static void the_same_trace_gives_the_same_bytes(void **state)
+{
+	struct fsc_trace *t = gen_trace(&shapes[1]), *again = gen_trace(&shapes[1]);
+	struct fsc_seg *a = segment_of(t, NULL), *b = segment_of(again, NULL);
+	int fa = memfd_create("a", MFD_CLOEXEC), fb = memfd_create("b", MFD_CLOEXEC);
+	size_t n = fsc_seg_info(a)->file_bytes;
+	char *pa = malloc(n), *pb = malloc(n);
+
+	(void)state;
+	assert_int_equal(fsc_seg_write(fa, t, NULL, NULL, NULL), FSC_OK);
+	assert_int_equal(fsc_seg_write(fb, again, NULL, NULL, NULL), FSC_OK);
+	assert_int_equal(pread(fa, pa, n, 0), (ssize_t)n);
+	assert_int_equal(pread(fb, pb, n, 0), (ssize_t)n);
+	assert_memory_equal(pa, pb, n);
+	free(pa);
+	free(pb);
+	close(fa);
+	close(fb);
+	fsc_seg_unref(a);
+	fsc_seg_unref(b);
+	fsc_trace_free(t);
+	fsc_trace_free(again);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -485,6 +536,8 @@ int main(void)
 		cmocka_unit_test(the_writer_refuses_what_breaks_the_model),
 		cmocka_unit_test(slice_columns_and_pyramid_stay_below_sixteen_bytes),
 		cmocka_unit_test(many_threads_ask_one_segment_at_once),
+		cmocka_unit_test(a_full_disk_is_told_and_leaves_no_valid_segment),
+		cmocka_unit_test(the_same_trace_gives_the_same_bytes),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
