@@ -192,13 +192,23 @@ static void emit_trace_refs(struct fsc_json *j, const struct fsc_trace_refs *t)
 	fsc_json_arr_end(j);
 }
 
+/* Another project's bundle is told apart from none by nobody. */
+static void fail_bundle(struct fsc_req *req, struct fsc_resp *resp, struct fsc_err *err)
+{
+	if (err->status == FSC_ENOTFOUND && strcmp(err->code, "blob_gone") != 0) {
+		fsc_err_clear(err);
+		fsc_err_set(err, FSC_ENOTFOUND, "no_such_bundle", "there is no such bundle");
+	}
+	fsc_api_fail(req, resp, err);
+}
+
 static enum fsc_status bundle_id(const struct fsc_req *req, int64_t *id, struct fsc_err *err)
 {
 	uint64_t v = 0;
 	enum fsc_status st = fsc_req_path_id(&v, req, "id", err);
 
 	*id = (int64_t)v;
-	return st ? fsc_err_set(err, st, "no_such_bundle", "there is no such bundle") : FSC_OK;
+	return st;
 }
 
 void fsc_api_bundle_get(struct fsc_req *req, struct fsc_resp *resp)
@@ -219,7 +229,7 @@ void fsc_api_bundle_get(struct fsc_req *req, struct fsc_resp *resp)
 	    fsc_store_bundle_failures(store, &arena, id, &failures, &err) ||
 	    fsc_store_bundle_losses(store, &arena, id, &losses, &err) ||
 	    fsc_store_bundle_traces(store, &arena, id, &traces, &err)) {
-		fsc_api_fail(req, resp, &err);
+		fail_bundle(req, resp, &err);
 		goto out;
 	}
 	j = fsc_resp_json(resp, 200);
@@ -285,7 +295,7 @@ void fsc_api_bundle_delete(struct fsc_req *req, struct fsc_resp *resp)
 
 	if (bundle_id(req, &id, &err) ||
 	    fsc_ingest_delete(fsc_api_app(req)->ingest, fsc_auth_project(req), id, &err)) {
-		fsc_api_fail(req, resp, &err);
+		fail_bundle(req, resp, &err);
 		return;
 	}
 	audit_bundle(req, "bundle.delete", id);
@@ -300,7 +310,7 @@ void fsc_api_bundle_reindex(struct fsc_req *req, struct fsc_resp *resp)
 
 	if (bundle_id(req, &id, &err) ||
 	    fsc_ingest_reindex(fsc_api_app(req)->ingest, fsc_auth_project(req), id, &err)) {
-		fsc_api_fail(req, resp, &err);
+		fail_bundle(req, resp, &err);
 		return;
 	}
 	audit_bundle(req, "bundle.reindex", id);

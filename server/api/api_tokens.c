@@ -148,6 +148,10 @@ void fsc_api_token_revoke(struct fsc_req *req, struct fsc_resp *resp)
 	if (fsc_req_path_id(&id, req, "id", &err) ||
 	    fsc_store_token_revoke(fsc_api_app(req)->store, fsc_auth_project(req), (int64_t)id,
 				   &err)) {
+		if (err.status == FSC_ENOTFOUND) {
+			fsc_err_clear(&err);
+			fsc_err_set(&err, FSC_ENOTFOUND, "no_such_token", "there is no such token");
+		}
 		fsc_api_fail(req, resp, &err);
 		return;
 	}

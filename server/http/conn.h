@@ -38,8 +38,8 @@ struct fsc_conn {
 fsc_nodiscard struct fsc_conns *fsc_conns_new(const struct fsc_http_config *cfg);
 void fsc_conns_free(struct fsc_conns *c); /* joins the sweep; all connections must be gone */
 fsc_nodiscard struct fsc_conn *fsc_conns_add(struct fsc_conns *c, int fd);
-void fsc_conns_remove(struct fsc_conns *c,
-		      struct fsc_conn *conn); /* before the descriptor is closed */
+void fsc_conns_remove(struct fsc_conns *cs,
+		      struct fsc_conn *c); /* before the descriptor is closed */
 void fsc_conn_enter(struct fsc_conn *conn, enum fsc_conn_state st);
 /* NULL takes it away. The connection holds a reference of its own. */
 void fsc_conns_set_stream(struct fsc_conns *cs, struct fsc_conn *c, struct fsc_stream *s);

@@ -328,6 +328,14 @@ static enum fsc_status take_body(struct exchange *x, const char *data, size_t n,
 		       : FSC_OK;
 }
 
+/* Gives up what the body was written to, at once: it may be many gigabytes of disk. */
+static void drop_sink(struct fsc_req *req)
+{
+	if (req->sink.free)
+		req->sink.free(req->sink.ctx);
+	memset(&req->sink, 0, sizeof(req->sink));
+}
+
 static enum MHD_Result on_body(struct exchange *x, const char *data, size_t *n)
 {
 	struct fsc_err err = FSC_ERR_INIT;
@@ -340,6 +348,7 @@ static enum MHD_Result on_body(struct exchange *x, const char *data, size_t *n)
 	}
 	if (take_body(x, data, got, &err)) {
 		x->h->cfg.fail(&x->req, &x->resp, &err);
+		drop_sink(&x->req);
 		x->resp.close = true;
 		x->phase = PHASE_DRAIN;
 	}

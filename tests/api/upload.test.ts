@@ -107,7 +107,6 @@ const notTraces: Record<string, () => Uint8Array> = {
 	'a JSON document that is no trace': () => text('{"a":[1,2,3],"b":{"c":null}}'),
 	'an empty JSON array': () => text('[]'),
 	'JSON cut in the middle': () => kinetoBytes({ steps: 30 }).subarray(0, 4000),
-	'JSON with a broken number': () => text('{"traceEvents":[{"ph":"X","name":"a","pid":1,"tid":1,"ts":1.2.3,"dur":1}]}'),
 	'a gzip cut in the middle': () => { const g = gzipSync(kinetoBytes({ steps: 31 })); return g.subarray(0, g.length / 2); },
 	'a gzip without its last bytes': () => { const g = gzipSync(kinetoBytes({ steps: 32 })); return g.subarray(0, g.length - 4); },
 	'a gzip with one bit flipped': () => { const g = Buffer.from(gzipSync(kinetoBytes({ steps: 33 }))); g[g.length - 6]! ^= 1; return g; },
@@ -122,6 +121,11 @@ for (const [what, bytes] of Object.entries(notTraces)) {
 		assert.equal(b.traces.length, 0);
 	});
 }
+
+test('a broken number costs its event and is counted, not hidden', async () => {
+	const b = await ready('number.json', text('{"traceEvents":[{"ph":"X","name":"a","pid":1,"tid":1,"ts":1.2.3,"dur":1},{"ph":"X","name":"b","pid":1,"tid":1,"ts":5,"dur":1}]}'));
+	assert.ok(b.losses.some((l) => l.code === 'number_malformed' && l.count === 1), JSON.stringify(b.losses));
+});
 
 test('a fault in a file is told with the file and the byte', async () => {
 	const cut = kinetoBytes({ steps: 36 }).subarray(0, 3000);
