@@ -305,6 +305,7 @@ TESTS_ui :=
 TESTS_server :=
 
 TESTS_indexer := \
+	tests/unit/indexer/test_expected.c \
 	tests/unit/indexer/test_identity.c \
 	tests/unit/indexer/test_indexer.c \
 	tests/unit/indexer/test_sandbox.c

@@ -11,26 +11,30 @@ static bool before(const void *a, const void *b)
 	return *(const int64_t *)a < *(const int64_t *)b;
 }
 
-/* Correlations of all runtime and driver calls, sorted. */
-static bool collect(int64_t *v, uint32_t *n, const struct fsc_trace *t)
+/* Class of each category of the trace; owned by the caller. */
+static uint8_t *classes(const struct fsc_trace *t)
 {
-	uint8_t *is_runtime = fsc_alloc(t->cats.n, 1);
+	uint8_t *class = fsc_alloc(t->cats.n, 1);
 
-	if (!is_runtime)
-		return false;
-	for (size_t i = 0; i < t->cats.n; i++) {
+	for (size_t i = 0; class && i < t->cats.n; i++) {
 		size_t len = 0;
 		const char *name = fsc_strtab_get(t->strings, t->cats.v[i], &len);
 
-		is_runtime[i] = fsc_classify_cat(name, len) == FSC_CAT_RUNTIME;
+		class[i] = (uint8_t)fsc_classify_cat(name, len);
 	}
+	return class;
+}
+
+/* Correlations of all runtime and driver calls, sorted. */
+static bool collect(int64_t *v, uint32_t *n, const struct fsc_trace *t, const uint8_t *class)
+{
 	*n = 0;
 	for (uint32_t i = 0; i < t->slices.n; i++) {
-		if (is_runtime[t->slices.cat[i]] && !(t->slices.flags[i] & FSC_SLICE_INSTANT) &&
+		if (class[t->slices.cat[i]] == FSC_CAT_RUNTIME &&
+		    !(t->slices.flags[i] & FSC_SLICE_INSTANT) &&
 		    t->slices.correlation[i] != FSC_NO_CORRELATION)
 			v[(*n)++] = t->slices.correlation[i];
 	}
-	fsc_free(is_runtime);
 	return fsc_run_sort(v, *n, sizeof(*v), before);
 }
 
@@ -52,20 +56,13 @@ static uint32_t count_of(const int64_t *v, uint32_t n, int64_t correlation)
 	return count;
 }
 
-enum fsc_status fsc_census_launches(struct fsc_launch_census *out, const struct fsc_trace *t,
-				    struct fsc_err *err)
+static void count(struct fsc_launch_census *out, const struct fsc_trace *t, const uint8_t *class,
+		  const int64_t *v, uint32_t n)
 {
-	int64_t *v = fsc_alloc(t->slices.n, sizeof(*v));
-	uint32_t n = 0;
-
-	*out = (struct fsc_launch_census){ 0 };
-	if (!v || !collect(v, &n, t)) {
-		fsc_free(v);
-		return fsc_err_set(err, FSC_ENOMEM, NULL, "launch census: out of memory");
-	}
 	for (uint32_t i = 0; i < t->slices.n; i++) {
 		if (!fsc_kind_is_gpu_work(t->slices.kind[i]) ||
-		    (t->slices.flags[i] & FSC_SLICE_INSTANT))
+		    (t->slices.flags[i] & FSC_SLICE_INSTANT) ||
+		    class[t->slices.cat[i]] == FSC_CAT_DEVICE)
 			continue;
 		int64_t correlation = t->slices.correlation[i];
 		uint32_t calls =
@@ -73,6 +70,20 @@ enum fsc_status fsc_census_launches(struct fsc_launch_census *out, const struct 
 
 		*(calls == 1 ? &out->pairs : calls ? &out->ambiguous : &out->none) += 1;
 	}
+}
+
+enum fsc_status fsc_census_launches(struct fsc_launch_census *out, const struct fsc_trace *t,
+				    struct fsc_err *err)
+{
+	int64_t *v = fsc_alloc(t->slices.n, sizeof(*v));
+	uint8_t *class = classes(t);
+	uint32_t n = 0;
+	bool ok = v && class && collect(v, &n, t, class);
+
+	*out = (struct fsc_launch_census){ 0 };
+	if (ok)
+		count(out, t, class, v, n);
 	fsc_free(v);
-	return FSC_OK;
+	fsc_free(class);
+	return ok ? FSC_OK : fsc_err_set(err, FSC_ENOMEM, NULL, "launch census: out of memory");
 }

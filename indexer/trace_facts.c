@@ -7,6 +7,7 @@
 
 #include "analysis/analysis.h"
 #include "analysis/analysis_json.h"
+#include "base/num.h"
 #include "indexer/census.h"
 #include "segment/seg_read.h"
 #include "segment/seg_write.h"
@@ -47,15 +48,37 @@ static const char *trace_meta(struct fsc_trace *t)
 	return "";
 }
 
+/* First start and last end of the slices that have a duration: an instant, such as the mark of the recording's
+ * end, says nothing about when work was done. Only instants: theirs. */
+static void span_of(int64_t *t0, int64_t *t1, const struct fsc_trace *t)
+{
+	const struct fsc_slices *s = &t->slices;
+	bool any = false;
+
+	*t0 = t->meta.t_min_ns;
+	*t1 = t->meta.t_max_ns;
+	for (uint32_t i = 0; i < s->n; i++) {
+		if (s->flags[i] & FSC_SLICE_INSTANT)
+			continue;
+		int64_t end = fsc_add_i64_sat(s->ts[i], s->dur[i]);
+
+		*t0 = !any || s->ts[i] < *t0 ? s->ts[i] : *t0;
+		*t1 = !any || end > *t1 ? end : *t1;
+		any = true;
+	}
+}
+
 static enum fsc_status put_trace(struct fsc_fact_stream *out, struct fsc_trace *t,
 				 const struct fsc_trace_facts *about, struct fsc_err *err)
 {
 	struct fsc_fact f = { .type = FSC_FACT_TRACE };
 	struct fsc_launch_census launch;
+	int64_t t0 = 0, t1 = 0;
 	enum fsc_status st = fsc_census_launches(&launch, t, err);
 
 	if (st != FSC_OK)
 		return st;
+	span_of(&t0, &t1, t);
 	f.u.trace = (struct fsc_fact_trace){
 		.member = fsc_fact_stream_text(out, about->member, strlen(about->member)),
 		.slot = about->slot,
@@ -68,8 +91,8 @@ static enum fsc_status put_trace(struct fsc_fact_stream *out, struct fsc_trace *
 		.name = fsc_fact_stream_text(out, about->name, strlen(about->name)),
 		.t_base_ns = t->meta.t_base_ns,
 		.has_epoch = t->meta.has_epoch,
-		.t_min_ns = t->meta.t_min_ns,
-		.t_max_ns = t->meta.t_max_ns,
+		.t_min_ns = t0,
+		.t_max_ns = t1,
 		.slices = (int64_t)t->slices.n - (int64_t)t->n_instants,
 		.instants = (int64_t)t->n_instants,
 		.flows = (int64_t)t->flows.n,

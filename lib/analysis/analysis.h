@@ -73,7 +73,8 @@ struct fsc_category_row {
 	int64_t sum_ns;
 };
 
-/* GPU rows by how many runtime or driver calls have their correlation: 1, 0, more. Whole trace. */
+/* Kernels, copies and sets by how many runtime or driver calls have their correlation: 1, 0, more. Queue entries
+ * of accelerators that are not called kernels (mtia_ccp_events) are not counted. Whole trace. */
 struct fsc_launch_census {
 	uint64_t pairs, none, ambiguous;
 };

@@ -34,7 +34,7 @@ struct collect {
 	FSC_VEC(struct fsc_step_mark) gpu_marks; /* the same among projected annotations */
 	struct fsc_idmap category_of, step_names;
 	FSC_VEC(uint8_t)
-	category_is_runtime; /* cuda_sync rows have a correlation but launch nothing */
+	category_class; /* cuda_sync rows have a correlation but launch nothing */
 	int64_t last_step_start;
 	struct fsc_spans windows; /* of the steps A-B */
 };
@@ -77,10 +77,9 @@ static bool count_category(struct collect *c, const struct fsc_seg_slice *sl, ui
 		struct fsc_category_row row = { .name = sl->cat };
 		size_t len = 0;
 		const char *name = fsc_seg_str(c->s, sl->cat, &len);
-		uint8_t is_runtime = fsc_classify_cat(name, len) == FSC_CAT_RUNTIME;
+		uint8_t class = (uint8_t)fsc_classify_cat(name, len);
 
-		if (!fsc_vec_push(&r->categories, row) ||
-		    !fsc_vec_push(&c->category_is_runtime, is_runtime))
+		if (!fsc_vec_push(&r->categories, row) || !fsc_vec_push(&c->category_class, class))
 			return false;
 	}
 	struct fsc_category_row *row = &r->categories.v[*index];
@@ -89,7 +88,7 @@ static bool count_category(struct collect *c, const struct fsc_seg_slice *sl, ui
 	return true;
 }
 
-static bool take_gpu(struct collect *c, const struct fsc_seg_slice *sl)
+static bool take_gpu(struct collect *c, const struct fsc_seg_slice *sl, uint8_t class)
 {
 	struct fsc_gpu_row row = {
 		.ts = sl->ts,
@@ -100,6 +99,8 @@ static bool take_gpu(struct collect *c, const struct fsc_seg_slice *sl)
 		.track = sl->track,
 		.kind = sl->kind,
 		.in_scope = true,
+		/* queue entries of other accelerators are no kernels: the census leaves them out */
+		.in_census = class != FSC_CAT_DEVICE,
 	};
 
 	return fsc_vec_push(&c->rows->gpu, row);
@@ -135,10 +136,12 @@ static bool take_slice(struct collect *c, const struct fsc_seg_slice *sl)
 	if (!count_category(c, sl, &category))
 		return false;
 	if (fsc_kind_is_gpu_work(sl->kind))
-		return take_gpu(c, sl);
+		return take_gpu(c, sl, c->category_class.v[category]);
 	if (c->name_class[sl->name] != NAME_PLAIN)
 		return take_step(c, sl);
-	if (sl->correlation != FSC_NO_CORRELATION && c->category_is_runtime.v[category])
+	/* rows of other categories may have a correlation, but launch nothing */
+	if (sl->correlation != FSC_NO_CORRELATION &&
+	    c->category_class.v[category] == FSC_CAT_RUNTIME)
 		return fsc_vec_push(&c->calls, ((struct call){ sl->correlation, sl->ts }));
 	return true;
 }
@@ -342,7 +345,10 @@ static enum fsc_status resolve_launches(struct collect *c)
 			row->launch_ts = c->calls.v[k].ts;
 			row->in_scope |= filter && call_in_scope(c, &c->calls.v[k]);
 		}
-		*(n == 1 ? &r->launch.pairs : n ? &r->launch.ambiguous : &r->launch.none) += 1;
+		if (row->in_census)
+			*(n == 1 ? &r->launch.pairs
+			  : n	 ? &r->launch.ambiguous
+				 : &r->launch.none) += 1;
 	}
 	return FSC_OK;
 }
@@ -368,7 +374,7 @@ enum fsc_status fsc_rows_collect(struct fsc_rows *rows, const struct fsc_seg *s,
 	fsc_vec_fini(&c.calls);
 	fsc_vec_fini(&c.marks);
 	fsc_vec_fini(&c.gpu_marks);
-	fsc_vec_fini(&c.category_is_runtime);
+	fsc_vec_fini(&c.category_class);
 	fsc_idmap_fini(&c.category_of);
 	fsc_idmap_fini(&c.step_names);
 	fsc_spans_fini(&c.windows);

@@ -17,7 +17,7 @@ struct fsc_gpu_row {
 	int64_t launch_ts; /* start of its launch call, FSC_NO_LAUNCH when none is known */
 	uint32_t id, name, track;
 	uint8_t kind;
-	bool in_scope;
+	bool in_scope, in_census;
 };
 
 /* GPU rows [first, first + n) of one stream, in order of (ts, id). */

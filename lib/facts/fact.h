@@ -30,7 +30,7 @@ enum fsc_scope { FSC_SCOPE_ALL = 0, FSC_SCOPE_NO_LAST = 1 };
 	X(S, member) /* archive member or file name, as data */                                         \
 	X(I, slot)   /* 0, or the n-th trace inside that member */                                      \
 	X(S, format) X(N, rank) X(N, world_size) X(S, job) X(S, host) X(S, capture) X(S, name)          \
-	X(N, t_base_ns) X(I, has_epoch) X(N, t_min_ns) X(N, t_max_ns)                                   \
+	X(N, t_base_ns) X(I, has_epoch) X(N, t_min_ns) X(N, t_max_ns) /* of slices with a duration */     \
 	X(I, slices) X(I, instants) X(I, flows) X(I, counters) X(I, tracks) X(I, events)                \
 	X(I, launch_pairs) X(I, launch_none) X(I, launch_ambiguous) X(S, meta_json)                      \
 	X(S, source_disagreements) /* "" or JSON array of {"field","used","used_from","other","other_from"} */
