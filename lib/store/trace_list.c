@@ -88,44 +88,52 @@ static enum fsc_status add_item(void *ctx, const struct fsc_row *row, struct fsc
 	return ok ? fsc_store_read_item(it, row, l->a, err) : fsc_store_nomem(err);
 }
 
-struct facet {
-	struct fsc_facet *out;
-	struct fsc_rows rows;
+/* Facets come as rows (which, value, count), most first; which 0 is the total of the page's own filters. */
+struct facets {
+	struct fsc_trace_page *out;
+	struct fsc_rows rows[3];
 };
 
 static enum fsc_status add_value(void *ctx, const struct fsc_row *row, struct fsc_err *err)
 {
-	struct facet *f = ctx;
+	struct facets *f = ctx;
+	struct fsc_facet *const facet[] = { &f->out->state, &f->out->job, &f->out->host };
+	int64_t which = fsc_row_int(row, 0, 0), count = fsc_row_int(row, 2, 0);
+	struct fsc_rows *rows;
 	struct fsc_facet_value *v;
 	bool ok = true;
 
-	if (f->rows.n == FSC_STORE_FACET_MAX) {
-		f->out->other_values++;
-		f->out->other_count += fsc_row_int(row, 1, 0);
+	if (which < 1 || which > 3) {
+		f->out->total = count;
 		return FSC_OK;
 	}
-	v = fsc_rows_add(&f->rows);
+	rows = &f->rows[which - 1];
+	if (rows->n == FSC_STORE_FACET_MAX) {
+		facet[which - 1]->other_values++;
+		facet[which - 1]->other_count += count;
+		return FSC_OK;
+	}
+	v = fsc_rows_add(rows);
 	if (!v)
 		return fsc_store_nomem(err);
-	v->value = fsc_row_text0(row, 0, f->rows.a, &ok);
-	v->count = fsc_row_int(row, 1, 0);
+	v->value = fsc_row_text0(row, 1, rows->a, &ok);
+	v->count = count;
 	return ok ? FSC_OK : fsc_store_nomem(err);
 }
 
-/* Counts of one facet with every filter but its own, whose parameters begin at `own`. */
-static enum fsc_status facet(struct fsc_db *db, struct list *l, enum fsc_query id, size_t own,
-			     struct fsc_facet *out, struct fsc_err *err)
+static enum fsc_status read_facets(struct fsc_db *db, struct list *l, struct fsc_err *err)
 {
-	struct facet f = { .out = out,
-			   .rows = { .a = l->a, .size = sizeof(struct fsc_facet_value) } };
-	struct fsc_value args[N_WHERE];
+	struct facets f = { .out = l->out };
+	struct fsc_facet *const facet[] = { &l->out->state, &l->out->job, &l->out->host };
 	enum fsc_status st;
 
-	memcpy(args, l->args, sizeof(args));
-	put_filter(args + own, NULL);
-	st = fsc_db_rows(db, id, args, N_WHERE, add_value, &f, err);
-	out->items = f.rows.items;
-	out->n_items = f.rows.n;
+	for (size_t i = 0; i < FSC_ARRAY_LEN(f.rows); i++)
+		f.rows[i] = (struct fsc_rows){ .a = l->a, .size = sizeof(struct fsc_facet_value) };
+	st = fsc_db_rows(db, FSC_Q_LIST_FACETS, l->args, N_WHERE, add_value, &f, err);
+	for (size_t i = 0; i < FSC_ARRAY_LEN(f.rows); i++) {
+		facet[i]->items = f.rows[i].items;
+		facet[i]->n_items = f.rows[i].n;
+	}
 	return st;
 }
 
@@ -135,7 +143,6 @@ static enum fsc_status list_work(struct fsc_db *db, void *arg, struct fsc_err *e
 	const struct fsc_cursor *c = &l->cursor;
 	enum fsc_query id = (enum fsc_query)(FSC_Q_LIST_RECEIVED_D + 2 * (int)l->q->sort +
 					     (l->q->ascending ? 1 : 0));
-	bool found;
 	enum fsc_status st;
 
 	l->args[N_WHERE] = !l->has_cursor ? fsc_v_null()
@@ -145,14 +152,7 @@ static enum fsc_status list_work(struct fsc_db *db, void *arg, struct fsc_err *e
 	l->args[N_WHERE + 2] = fsc_v_int((int64_t)l->limit + 1);
 	st = fsc_db_rows(db, id, l->args, FSC_ARRAY_LEN(l->args), add_item, l, err);
 	if (st == FSC_OK)
-		st = fsc_db_int(db, FSC_Q_LIST_TOTAL, l->args, N_WHERE, &l->out->total, &found,
-				err);
-	if (st == FSC_OK)
-		st = facet(db, l, FSC_Q_FACET_STATE, 5, &l->out->state, err);
-	if (st == FSC_OK)
-		st = facet(db, l, FSC_Q_FACET_JOB, 9, &l->out->job, err);
-	if (st == FSC_OK)
-		st = facet(db, l, FSC_Q_FACET_HOST, 13, &l->out->host, err);
+		st = read_facets(db, l, err);
 	l->out->items = l->rows.items;
 	l->out->n_items = l->rows.n;
 	return st;

@@ -26,12 +26,13 @@
 	"FROM name n JOIN kernel k ON k.name = n.id WHERE k.scope = 0 AND n.text LIKE " p " " \
 	"ESCAPE '\\')) "
 /* parameters: 1 project; 2-5 words; 6-9 state; 10-13 job; 14-17 host; 18-21 capture */
-#define LIST_WHERE                                                                            \
-	"FROM listing WHERE project = ?1 " WORD("?2") WORD("?3") WORD("?4")                   \
-		WORD("?5") "AND (?6 IS NULL OR state IN (?6, ?7, ?8, ?9)) "                   \
-			   "AND (?10 IS NULL OR COALESCE(job, '') IN (?10, ?11, ?12, ?13)) "  \
-			   "AND (?14 IS NULL OR COALESCE(host, '') IN (?14, ?15, ?16, ?17)) " \
-			   "AND (?18 IS NULL OR COALESCE(capture, '') IN (?18, ?19, ?20, ?21)) "
+#define IN_STATE "(?6 IS NULL OR state IN (?6, ?7, ?8, ?9)) "
+#define IN_JOB "(?10 IS NULL OR COALESCE(job, '') IN (?10, ?11, ?12, ?13)) "
+#define IN_HOST "(?14 IS NULL OR COALESCE(host, '') IN (?14, ?15, ?16, ?17)) "
+#define LIST_BASE                                                           \
+	"FROM listing WHERE project = ?1 " WORD("?2") WORD("?3") WORD("?4") \
+		WORD("?5") "AND (?18 IS NULL OR COALESCE(capture, '') IN (?18, ?19, ?20, ?21)) "
+#define LIST_WHERE LIST_BASE "AND " IN_STATE "AND " IN_JOB "AND " IN_HOST
 /* further parameters: 22 key and 23 id of the last row of the page before, or NULL; 24 limit */
 #define LIST_PAGE(key, cmp, dir)                                                                  \
 	"SELECT " LISTING_COLUMNS ", " key " AS sort_key " LIST_WHERE "AND (?23 IS NULL OR (" key \
@@ -40,9 +41,18 @@
 #define LIST_BOTH(name, key)                              \
 	[FSC_Q_##name##_D] = LIST_PAGE(key, "<", "DESC"), \
 	[FSC_Q_##name##_A] = LIST_PAGE(key, ">", "ASC")
-#define FACET(column)                                                                         \
-	"SELECT COALESCE(" column ", ''), COUNT(*) AS c " LIST_WHERE "GROUP BY 1 ORDER BY c " \
-	"DESC, 1"
+/* clang-format off */
+/* Number of the facet, value, count: each counted with every filter but its own. One pass over the rows. */
+#define FACET(no, column, where) \
+	"SELECT " no " AS facet, " column " AS value, COUNT(*) AS c FROM m WHERE " where
+#define LIST_FACETS \
+	"WITH m AS MATERIALIZED (SELECT state, COALESCE(job, '') AS job, COALESCE(host, '') AS host, " \
+	IN_STATE "AS in_state, " IN_JOB "AS in_job, " IN_HOST "AS in_host " LIST_BASE ") " \
+	FACET("0", "''", "in_state AND in_job AND in_host ") "UNION ALL " \
+	FACET("1", "state", "in_job AND in_host GROUP BY state ") "UNION ALL " \
+	FACET("2", "job", "in_state AND in_host GROUP BY job ") "UNION ALL " \
+	FACET("3", "host", "in_state AND in_job GROUP BY host ") "ORDER BY facet, c DESC, value"
+/* clang-format on */
 
 /* parameters: 1 trace, 2 scope, 3-6 words */
 #define KERNEL_WHERE                                                                      \
@@ -60,10 +70,11 @@
 											     "C")
 
 const char *const fsc_sqlite_queries[FSC_Q_COUNT] = {
-	[FSC_Q_LAST_ID] =
-		"SELECT MAX(id) FROM (SELECT MAX(id) AS id FROM bundle UNION ALL SELECT MAX(id) "
-		"FROM trace UNION ALL SELECT MAX(id) FROM token UNION ALL SELECT MAX(id) FROM "
-		"audit)",
+	[FSC_Q_LAST_ID] = "SELECT MAX(id) FROM (SELECT MAX(id) AS id FROM bundle UNION ALL "
+			  "SELECT MAX(id) "
+			  "FROM trace UNION ALL SELECT MAX(id) FROM token UNION ALL SELECT "
+			  "MAX(id) FROM "
+			  "audit)",
 	[FSC_Q_HEALTH] = "SELECT COUNT(*) FROM project WHERE id = 1",
 
 	/* projects */
@@ -76,7 +87,8 @@ const char *const fsc_sqlite_queries[FSC_Q_COUNT] = {
 	[FSC_Q_BUNDLE_BY_DIGEST] = "SELECT id, state, name, job, host, capture, rank FROM bundle "
 				   "WHERE project = ?1 AND sha256 = ?2",
 	[FSC_Q_BUNDLE_INSERT] =
-		"INSERT INTO bundle (id, project, sha256, bytes, name, job, host, capture, rank, "
+		"INSERT INTO bundle (id, project, sha256, bytes, name, job, host, capture, "
+		"rank, "
 		"search, received_at, state) "
 		"VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, 'queued')",
 	[FSC_Q_BUNDLE_GET] = "SELECT " BUNDLE_COLUMNS "FROM bundle WHERE project = ?1 AND id = ?2",
@@ -97,33 +109,38 @@ const char *const fsc_sqlite_queries[FSC_Q_COUNT] = {
 	[FSC_Q_BUNDLE_DELETE] = "DELETE FROM bundle WHERE project = ?1 AND id = ?2",
 	[FSC_Q_BUNDLE_REFS] = "SELECT COUNT(*) FROM bundle WHERE sha256 = ?1",
 	/* 1 bundle */
-	[FSC_Q_BUNDLE_QUEUE] =
-		"UPDATE bundle SET state = 'queued', stage = '', member = '', done = 0, total = 0, "
-		"events = 0 WHERE id = ?1",
+	[FSC_Q_BUNDLE_QUEUE] = "UPDATE bundle SET state = 'queued', stage = '', member = "
+			       "'', done = 0, total = 0, "
+			       "events = 0 WHERE id = ?1",
 	/* 1 bundle, 2 now, 3 tries (1 for the first) */
-	[FSC_Q_BUNDLE_START] =
-		"UPDATE bundle SET state = 'indexing', stage = '', member = '', done = 0, total = "
-		"0, "
-		"events = 0, finished_at = 0, tries = ?3, "
-		"started_at = CASE WHEN ?3 > 1 AND started_at > 0 THEN started_at ELSE ?2 END "
-		"WHERE id = ?1",
+	[FSC_Q_BUNDLE_START] = "UPDATE bundle SET state = 'indexing', stage = '', member = "
+			       "'', done = 0, total = "
+			       "0, "
+			       "events = 0, finished_at = 0, tries = ?3, "
+			       "started_at = CASE WHEN ?3 > 1 AND started_at > 0 THEN "
+			       "started_at ELSE ?2 END "
+			       "WHERE id = ?1",
 	[FSC_Q_BUNDLE_PROGRESS] =
 		"UPDATE bundle SET stage = ?2, member = ?3, done = ?4, total = ?5, "
 		"events = ?6 WHERE id = ?1 AND state = 'indexing'",
 	/* 1 bundle, 2 now, 3-6 code, message, file, offset */
-	[FSC_Q_BUNDLE_FAIL] =
-		"UPDATE bundle SET state = 'failed', finished_at = ?2, stage = '', member = '', "
-		"err_code = ?3, err_message = ?4, err_file = ?5, err_offset = ?6 WHERE id = ?1",
+	[FSC_Q_BUNDLE_FAIL] = "UPDATE bundle SET state = 'failed', finished_at = ?2, stage "
+			      "= '', member = '', "
+			      "err_code = ?3, err_message = ?4, err_file = ?5, err_offset "
+			      "= ?6 WHERE id = ?1",
 	/* 1 bundle, 2 now, 3 state, 4-7 code, message, file, offset, 8 traces, 9 failures */
 	[FSC_Q_BUNDLE_FINISH] =
-		"UPDATE bundle SET state = ?3, finished_at = ?2, stage = '', member = '', done = "
+		"UPDATE bundle SET state = ?3, finished_at = ?2, stage = '', member = '', "
+		"done = "
 		"0, "
-		"total = 0, err_code = ?4, err_message = ?5, err_file = ?6, err_offset = ?7, "
+		"total = 0, err_code = ?4, err_message = ?5, err_file = ?6, err_offset = "
+		"?7, "
 		"n_traces = ?8, n_failures = ?9, "
 		"events = (SELECT COALESCE(SUM(events), 0) FROM trace WHERE bundle = ?1), "
 		"losses_kinds = (SELECT COUNT(DISTINCT l.code) FROM trace t JOIN loss l "
 		"ON l.trace = t.id WHERE t.bundle = ?1), "
-		"losses_count = (SELECT COALESCE(SUM(losses_count), 0) FROM trace WHERE bundle = "
+		"losses_count = (SELECT COALESCE(SUM(losses_count), 0) FROM trace WHERE "
+		"bundle = "
 		"?1) "
 		"WHERE id = ?1",
 	/* after leases were released */
@@ -167,26 +184,31 @@ const char *const fsc_sqlite_queries[FSC_Q_COUNT] = {
 		"tries = CASE WHEN interrupts < ?2 THEN MAX(tries - 1, 0) ELSE tries END, "
 		"lease_owner = NULL, lease_token = NULL, lease_until = NULL "
 		"WHERE lease_token IS NOT NULL AND lease_owner <> ?1",
-	[FSC_Q_JOB_DEPTH] =
-		"SELECT COALESCE(SUM(lease_token IS NULL), 0), "
-		"COALESCE(SUM(lease_token IS NOT NULL), 0), "
-		"COALESCE(MIN(CASE WHEN lease_token IS NULL THEN created_at END), 0) FROM job",
+	[FSC_Q_JOB_DEPTH] = "SELECT COALESCE(SUM(lease_token IS NULL), 0), "
+			    "COALESCE(SUM(lease_token IS NOT NULL), 0), "
+			    "COALESCE(MIN(CASE WHEN lease_token IS NULL THEN created_at "
+			    "END), 0) FROM job",
 
 	/* traces */
 	[FSC_Q_TRACE_ID] = "SELECT id FROM trace WHERE bundle = ?1 AND member = ?2 AND slot = ?3",
 	/* 28 is the metadata object of the trace: "synthetic": true in it marks made-up data */
 	[FSC_Q_TRACE_UPSERT] =
-		"INSERT INTO trace (id, project, bundle, bundle_name, member, slot, name, format, "
+		"INSERT INTO trace (id, project, bundle, bundle_name, member, slot, name, "
+		"format, "
 		"job, "
-		"host, capture, rank, world_size, search, received_at, indexed_at, has_epoch, "
-		"t_base_ns, t_min_ns, t_max_ns, slices, instants, flows, counters, tracks, events, "
+		"host, capture, rank, world_size, search, received_at, indexed_at, "
+		"has_epoch, "
+		"t_base_ns, t_min_ns, t_max_ns, slices, instants, flows, counters, tracks, "
+		"events, "
 		"launch_pairs, launch_none, launch_ambiguous, synthetic, blob_bytes, "
 		"segment_bytes, "
 		"segment_version, analysis_version) "
-		"VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, ?15, ?16, "
+		"VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, ?15, "
+		"?16, "
 		"?17, "
 		"?18, ?19, ?20, ?21, ?22, ?23, ?24, ?25, ?26, ?27, ?29, ?30, "
-		"CASE WHEN json_valid(?28) THEN COALESCE(json_type(?28, '$.synthetic') = 'true', "
+		"CASE WHEN json_valid(?28) THEN COALESCE(json_type(?28, '$.synthetic') = "
+		"'true', "
 		"0) "
 		"ELSE 0 END, ?31, ?32, 0, 0) "
 		"ON CONFLICT (id) DO UPDATE SET bundle_name = excluded.bundle_name, "
@@ -197,25 +219,30 @@ const char *const fsc_sqlite_queries[FSC_Q_COUNT] = {
 		"t_base_ns = excluded.t_base_ns, t_min_ns = excluded.t_min_ns, "
 		"t_max_ns = excluded.t_max_ns, slices = excluded.slices, "
 		"instants = excluded.instants, flows = excluded.flows, "
-		"counters = excluded.counters, tracks = excluded.tracks, events = excluded.events, "
+		"counters = excluded.counters, tracks = excluded.tracks, events = "
+		"excluded.events, "
 		"launch_pairs = excluded.launch_pairs, launch_none = excluded.launch_none, "
-		"launch_ambiguous = excluded.launch_ambiguous, synthetic = excluded.synthetic, "
+		"launch_ambiguous = excluded.launch_ambiguous, synthetic = "
+		"excluded.synthetic, "
 		"blob_bytes = excluded.blob_bytes, segment_bytes = excluded.segment_bytes, "
-		"segment_version = 0, analysis_version = 0, gpu_busy_ppm = -1, exposed_comm_ppm = "
+		"segment_version = 0, analysis_version = 0, gpu_busy_ppm = -1, "
+		"exposed_comm_ppm = "
 		"-1, "
 		"losses_kinds = 0, losses_count = 0",
 	[FSC_Q_TRACE_META_UPSERT] =
-		"INSERT INTO trace_meta (trace, meta_json, source_disagreements) VALUES (?1, ?2, "
+		"INSERT INTO trace_meta (trace, meta_json, source_disagreements) VALUES "
+		"(?1, ?2, "
 		"?3) "
 		"ON CONFLICT (trace) DO UPDATE SET meta_json = excluded.meta_json, "
 		"source_disagreements = excluded.source_disagreements",
 	/* 1 trace, 2 busy ppm, 3 exposed ppm, 4 segment version, 5 analysis version */
-	[FSC_Q_TRACE_SUMS] =
-		"UPDATE trace SET gpu_busy_ppm = ?2, exposed_comm_ppm = ?3, segment_version = ?4, "
-		"analysis_version = ?5, "
-		"losses_kinds = (SELECT COUNT(*) FROM loss WHERE trace = ?1), "
-		"losses_count = (SELECT COALESCE(SUM(count), 0) FROM loss WHERE trace = ?1) "
-		"WHERE id = ?1",
+	[FSC_Q_TRACE_SUMS] = "UPDATE trace SET gpu_busy_ppm = ?2, exposed_comm_ppm = ?3, "
+			     "segment_version = ?4, "
+			     "analysis_version = ?5, "
+			     "losses_kinds = (SELECT COUNT(*) FROM loss WHERE trace = ?1), "
+			     "losses_count = (SELECT COALESCE(SUM(count), 0) FROM loss "
+			     "WHERE trace = ?1) "
+			     "WHERE id = ?1",
 	[FSC_Q_TRACE_DELETE] = "DELETE FROM trace WHERE id = ?1",
 	[FSC_Q_TRACE_GET] = "SELECT " LISTING_COLUMNS
 			    "FROM listing WHERE project = ?1 AND sort_id = ?2 AND trace = ?2",
@@ -238,7 +265,8 @@ const char *const fsc_sqlite_queries[FSC_Q_COUNT] = {
 		"INSERT INTO device (trace, scope, device, window_ns, busy_ns, idle_ns, "
 		"compute_ns, "
 		"comm_ns, memcpy_ns, exposed_comm_ns, exposed_memcpy_ns, comm_overlap_ns, "
-		"unclassified_ns) VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13)",
+		"unclassified_ns) VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, "
+		"?12, ?13)",
 	[FSC_Q_IDLE_INSERT] = "INSERT INTO idle (trace, scope, device, stream, host_wait_ns, "
 			      "kernel_wait_ns, other_ns) VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7)",
 	[FSC_Q_KERNEL_INSERT] =
@@ -260,21 +288,18 @@ const char *const fsc_sqlite_queries[FSC_Q_COUNT] = {
 	[FSC_Q_LOSSES] = "SELECT code, count FROM loss WHERE trace = ?1 ORDER BY count DESC, code",
 	[FSC_Q_CATEGORIES] = "SELECT n.text, c.count, c.sum_ns FROM category c JOIN name n "
 			     "ON n.id = c.name WHERE c.trace = ?1 ORDER BY c.sum_ns DESC, n.text",
-	[FSC_Q_DEVICES] =
-		"SELECT scope, device, window_ns, busy_ns, idle_ns, compute_ns, comm_ns, "
-		"memcpy_ns, exposed_comm_ns, exposed_memcpy_ns, comm_overlap_ns, "
-		"unclassified_ns FROM device WHERE trace = ?1 AND scope = ?2 ORDER BY device",
-	[FSC_Q_IDLES] =
-		"SELECT scope, device, stream, host_wait_ns, kernel_wait_ns, other_ns FROM idle "
-		"WHERE trace = ?1 AND scope = ?2 ORDER BY device, stream",
+	[FSC_Q_DEVICES] = "SELECT scope, device, window_ns, busy_ns, idle_ns, compute_ns, comm_ns, "
+			  "memcpy_ns, exposed_comm_ns, exposed_memcpy_ns, comm_overlap_ns, "
+			  "unclassified_ns FROM device WHERE trace = ?1 AND scope = ?2 ORDER BY "
+			  "device",
+	[FSC_Q_IDLES] = "SELECT scope, device, stream, host_wait_ns, kernel_wait_ns, "
+			"other_ns FROM idle "
+			"WHERE trace = ?1 AND scope = ?2 ORDER BY device, stream",
 	[FSC_Q_STEPS] = "SELECT idx, name, t0_ns, dur_ns, busy_ns, idle_ns FROM step "
 			"WHERE trace = ?1 ORDER BY idx",
 
 	/* the list page */
-	[FSC_Q_LIST_TOTAL] = "SELECT COUNT(*) " LIST_WHERE,
-	[FSC_Q_FACET_STATE] = FACET("state"),
-	[FSC_Q_FACET_JOB] = FACET("job"),
-	[FSC_Q_FACET_HOST] = FACET("host"),
+	[FSC_Q_LIST_FACETS] = LIST_FACETS,
 	LIST_BOTH(LIST_RECEIVED, "received_at"),
 	/* what is not indexed yet is new, so it sorts by when it came */
 	LIST_BOTH(LIST_STARTED, "CASE WHEN has_epoch = 1 THEN t_base_ns "
@@ -305,15 +330,15 @@ const char *const fsc_sqlite_queries[FSC_Q_COUNT] = {
 	[FSC_Q_TOKEN_INSERT] = "INSERT INTO token (id, project, name, scopes, secret_sha256, "
 			       "created_at, expires_at) VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7)",
 	/* 1 digest, 2 now */
-	[FSC_Q_TOKEN_FIND] =
-		"SELECT t.id, t.project, p.name, t.name, t.scopes, t.created_at, t.expires_at, "
-		"t.last_used_at FROM token t JOIN project p ON p.id = t.project "
-		"WHERE t.secret_sha256 = ?1 AND t.revoked_at = 0 "
-		"AND (t.expires_at = 0 OR t.expires_at > ?2)",
-	[FSC_Q_TOKEN_LIST] =
-		"SELECT t.id, t.project, p.name, t.name, t.scopes, t.created_at, t.expires_at, "
-		"t.last_used_at FROM token t JOIN project p ON p.id = t.project "
-		"WHERE t.project = ?1 AND t.revoked_at = 0 ORDER BY t.id DESC",
+	[FSC_Q_TOKEN_FIND] = "SELECT t.id, t.project, p.name, t.name, t.scopes, t.created_at, "
+			     "t.expires_at, "
+			     "t.last_used_at FROM token t JOIN project p ON p.id = t.project "
+			     "WHERE t.secret_sha256 = ?1 AND t.revoked_at = 0 "
+			     "AND (t.expires_at = 0 OR t.expires_at > ?2)",
+	[FSC_Q_TOKEN_LIST] = "SELECT t.id, t.project, p.name, t.name, t.scopes, t.created_at, "
+			     "t.expires_at, "
+			     "t.last_used_at FROM token t JOIN project p ON p.id = t.project "
+			     "WHERE t.project = ?1 AND t.revoked_at = 0 ORDER BY t.id DESC",
 	[FSC_Q_TOKEN_REVOKE] = "UPDATE token SET revoked_at = ?3 "
 			       "WHERE project = ?1 AND id = ?2 AND revoked_at = 0",
 	[FSC_Q_TOKEN_USED] = "UPDATE token SET last_used_at = ?2 WHERE id = ?1",
