@@ -28,6 +28,8 @@ export class TimelineModel {
 	readonly tab = signal('');
 	readonly steps = signal<Step[]>([]);
 	readonly dimOthers = signal(false);
+	/** Does the minimap have anything to show? */
+	readonly gpuWork = signal(true);
 	/** Largest value seen of each counter track: the top of its axis. */
 	readonly counterTops = signal<ReadonlyMap<number, number>>(new Map());
 	/** Size of the track area in CSS px; set by the canvas. */

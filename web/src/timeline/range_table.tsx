@@ -81,7 +81,8 @@ function keyText(row: AggRow, by: By, model: TimelineModel): string {
 
 function AggTable({ a, by, range, model, scope }: { a: Aggregate; by: By; range: Window; model: TimelineModel; scope: Scope }) {
 	const [all, setAll] = useState(false);
-	const len = range.t1 - range.t0;
+	// Host slices nest and run side by side, so their share is of their sum; GPU work is compared with the range.
+	const len = scope === 'gpu' ? range.t1 - range.t0 : Math.max(1, a.total_ns);
 	const rows = all ? a.rows : a.rows.slice(0, FIRST_ROWS);
 	const rest = a.rows.slice(rows.length);
 	const top = Math.max(1, ...a.rows.map((r) => r.total_ns));
@@ -99,7 +100,7 @@ function AggTable({ a, by, range, model, scope }: { a: Aggregate; by: By; range:
 					<tr>
 						<th scope="col">{by === 'track' ? 'Track' : by === 'kind' ? 'Kind' : 'Name'}, clipped to the {model.range.value ? 'range' : 'visible part'}</th>
 						<th scope="col">{by === 'name' ? 'Kind' : ''}</th><th scope="col" class="num">Count</th>
-						<th scope="col" class="num on">Total, {u.name}</th><th scope="col" class="num">Share</th>
+						<th scope="col" class="num on">Total, {u.name}</th><th scope="col" class="num" title={scope === 'gpu' ? 'of the range' : 'of the sum of slices'}>{scope === 'gpu' ? 'Share' : 'Of sum'}</th>
 						<th scope="col" class="num">Mean, {each.name}</th><th scope="col" class="num">Min, {each.name}</th><th scope="col" class="num">Max, {each.name}</th>
 					</tr>
 				</thead>

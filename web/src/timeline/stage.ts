@@ -66,6 +66,7 @@ export class Stage {
 		void getJson<Minimap>(`/traces/${model.trace.id}/minimap`, { n: MINIMAP_N })
 			.then((m) => {
 				this.minimap = m;
+				model.gpuWork.value = [m.compute, m.comm, m.copy, m.other].some((k) => k.some((v) => v > 0));
 				this.redraw();
 			})
 			.catch(() => {}); // the minimap is a help, not the content

@@ -80,7 +80,7 @@ function Loaded({ trace, list }: { trace: Trace; list: TrackList }) {
 			<Failures model={model} stage={stage.value} />
 			<div class="tl-area" ref={area}>
 				<div class="tl-strip mini">
-					<div class="tl-label"><span>Whole trace{model.steps.value.length > 0 && `, ${plural(model.steps.value.length, 'step')}`}</span><span class="dim">GPU busy, 0–100 %</span></div>
+					<div class="tl-label"><span>Whole trace{model.steps.value.length > 0 && `, ${plural(model.steps.value.length, 'step')}`}</span><span class="dim">{model.gpuWork.value ? 'GPU busy, 0–100 %' : 'no GPU work'}</span></div>
 					<canvas ref={refs.minimap} role="img" aria-label="GPU busy over the whole trace; the frame marks the visible part" />
 				</div>
 				<div class="tl-strip hits">
@@ -92,7 +92,7 @@ function Loaded({ trace, list }: { trace: Trace; list: TrackList }) {
 					<canvas ref={refs.ruler} aria-hidden="true" />
 				</div>
 				<div class="tl-strip band">
-					<div class="tl-label dim">Steps</div>
+					<div class="tl-label dim">{model.steps.value.length > 0 ? 'Steps' : 'No steps'}</div>
 					<canvas ref={refs.band} aria-hidden="true" />
 				</div>
 				<div class="tl-scroll" ref={scroller}>
