@@ -122,7 +122,7 @@ static void measure(const char *label, const char *file, uint64_t events, uint64
 int main(void)
 {
 	const char *data = getenv("FLEETSCOPE_TESTDATA");
-	char path[4096], big[4096], out[4096];
+	char big[4096], path[sizeof(big) + 8], out[4096];
 
 	snprintf(path, sizeof(path), "%s/%s", data ? data : "", REFERENCE);
 	if (!data || access(path, R_OK)) {
