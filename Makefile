@@ -292,6 +292,7 @@ TESTS_http :=
 TESTS_auth :=
 
 TESTS_service := \
+	tests/unit/service/test_durability.c \
 	tests/unit/service/test_ingest.c
 
 TESTS_jobs := \
