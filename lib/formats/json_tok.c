@@ -83,13 +83,6 @@ const char *fsc_jt_string_slow(struct fsc_jt *t, const char *p, const char *q, s
 	return q + 1;
 }
 
-static const char *digits(const char *p)
-{
-	while ((unsigned char)(*p - '0') < 10)
-		p++;
-	return p;
-}
-
 static bool is_word(char c)
 {
 	return (c >= '0' && c <= '9') || (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') ||
@@ -143,18 +136,18 @@ static const char *number(struct fsc_jt *t, const char *p, struct fsc_jt_val *v,
 {
 	const char *q = p + (*p == '-');
 	const char *d = q;
-	q = digits(q);
+	q = fsc_jt_digits(q);
 	bool ok = q > d && (*d != '0' || q == d + 1);
 	if (*q == '.') {
 		d = ++q;
-		q = digits(q);
+		q = fsc_jt_digits(q);
 		ok &= q > d;
 	}
 	if ((*q | 0x20) == 'e') {
 		q++;
 		q += *q == '+' || *q == '-';
 		d = q;
-		q = digits(q);
+		q = fsc_jt_digits(q);
 		ok &= q > d;
 	}
 	if (FSC_UNLIKELY(q >= t->end && !t->eof))

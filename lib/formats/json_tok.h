@@ -169,7 +169,25 @@ static inline const char *fsc_jt_string(struct fsc_jt *t, const char *p, struct 
 const char *fsc_jt_value(struct fsc_jt *t, const char *p, struct fsc_jt_val *v, unsigned depth,
 			 struct fsc_jt_out *out);
 
-/* As fsc_jt_value, with what values mostly are done in place: plain strings and short integers. */
+/* First byte at or after p that is no digit. */
+static inline const char *fsc_jt_digits(const char *p)
+{
+#ifdef __SSE2__
+	const __m128i zero = _mm_set1_epi8('0'), nine = _mm_set1_epi8(9);
+	for (;; p += 16) {
+		__m128i x = _mm_sub_epi8(_mm_loadu_si128((const __m128i *)(const void *)p), zero);
+		unsigned m = (unsigned)_mm_movemask_epi8(_mm_cmpeq_epi8(_mm_min_epu8(x, nine), x));
+		if (FSC_LIKELY(m != 0xFFFFu))
+			return p + __builtin_ctz(~m);
+	}
+#else
+	while ((unsigned char)(*p - '0') < 10)
+		p++;
+	return p;
+#endif
+}
+
+/* As fsc_jt_value, with what values mostly are done in place: plain strings and numbers. */
 static inline const char *fsc_jt_value_fast(struct fsc_jt *t, const char *p, struct fsc_jt_val *v,
 					    unsigned depth, struct fsc_jt_out *out)
 {
@@ -178,9 +196,9 @@ static inline const char *fsc_jt_value_fast(struct fsc_jt *t, const char *p, str
 		if (FSC_LIKELY(q && !v->flags))
 			return q;
 	} else if ((unsigned char)(*p - '1') < 9) {
-		const char *q = p + 1;
-		while ((unsigned char)(*q - '0') < 10)
-			q++;
+		const char *q = fsc_jt_digits(p + 1);
+		if (*q == '.' && (unsigned char)(q[1] - '0') < 10)
+			q = fsc_jt_digits(q + 2);
 		if (FSC_LIKELY(*q == ',' || *q == '}' || *q == ' ' || *q == '\n')) {
 			*v = (struct fsc_jt_val){ .s = p,
 						  .n = (uint32_t)(q - p),
