@@ -136,6 +136,58 @@ test('merged buckets say how many kernels they stand for and how busy they are',
 	await c.close();
 });
 
+test('old pixels stay while finer ones are on their way', { skip: noBrowser }, async () => {
+	const c = await newContext(b);
+	const { page } = await newPage(c);
+	await page.goto(`${s.url}/traces/${trace}?test`);
+	await settled(page);
+	await page.route(/\/slices\?/, async (r) => {
+		await new Promise((done) => setTimeout(done, 1500));
+		await r.continue().catch(() => {}); // aborted meanwhile
+	});
+	const box = (await page.locator('.tl-fixed > canvas').boundingBox())!;
+	await page.mouse.move(box.x + box.width / 2, box.y + 60);
+	for (let i = 0; i < 4; i++) await page.keyboard.press('KeyW');
+	await page.waitForTimeout(250);
+	const r = await page.evaluate(() => {
+		const ui = window.__ui!;
+		const row = ui.rows().find((x) => x.title === 'Stream 7, compute')!;
+		const view = ui.view();
+		const i = Math.ceil(view.t0 / 10_000_000);
+		const x = ui.timeToX(i * 10_000_000 + 1_000_000); // inside the first GEMM of a step
+		const canvas = document.querySelector<HTMLCanvasElement>('.tl-fixed > canvas')!;
+		const pixel = (px: number, y: number) => [...canvas.getContext('2d')!.getImageData(Math.round(px), Math.round(y), 1, 1).data].join();
+		const y = row.top + row.first / 2 - ui.size().scrollTop;
+		return { loading: ui.loading(), there: ui.hit(x, y) !== null, drawn: pixel(x, y) !== pixel(ui.timeToX(i * 10_000_000 + 8_200_000), y) };
+	});
+	assert.deepEqual(r, { loading: true, there: true, drawn: true });
+	await page.unroute(/\/slices\?/);
+	await settled(page);
+	await c.close();
+});
+
+test('a bundle that is being indexed shows its progress and turns into traces by itself', { skip: noBrowser }, async () => {
+	const c = await newContext(b);
+	const { page, faults } = await newPage(c);
+	const row = { id: null, bundle: '77', name: 'coming.json.gz', state: 'indexing', stage: 'segment', job: 'coming', host: 'gpu-z', capture: null, rank: 4, bytes: 5, received_at: '2026-11-28T14:02:11Z', progress: { done: 62, total: 100, member: 'coming.json', events: 4_100_000, elapsed_ms: 23_000 } };
+	let asked = 0;
+	await page.route(/\/api\/v1\/traces\?/, (r) => {
+		asked++;
+		if (asked > 2) return r.continue();
+		return r.fulfill({ json: { items: [row], next: null, total: 1, facets: { state: [{ value: 'indexing', count: 1 }], job: [], host: [] } } });
+	});
+	await page.goto(`${s.url}/traces`);
+	const working = page.locator('tr.s-indexing');
+	await working.waitFor();
+	const text = await working.innerText();
+	for (const part of [/coming/, /62 %/, /4\.1 M events/, /about 14 s left/]) assert.match(text, part);
+	await axe(page, 'a list with progress');
+	await page.locator('tr.s-ready').first().waitFor();
+	assert.equal(await working.count(), 0);
+	assertClean(faults);
+	await c.close();
+});
+
 test('a link reopens exactly what was shown', { skip: noBrowser }, async () => {
 	const c = await newContext(b);
 	const { page } = await newPage(c);

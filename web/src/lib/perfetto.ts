@@ -39,7 +39,7 @@ export function viewerUrl(origin: string, baseNs: string | number, range: Range 
 		}
 	}
 	const q = p.toString();
-	return `${origin.replace(/\/$/, '')}/#!/viewer${q ? `?${q}` : ''}`;
+	return `${origin.replace(/\/$/, '')}/#!/${q ? `?${q}` : ''}`;
 }
 
 /** PING until PONG, then the trace. Rejects when the viewer does not answer in a minute. */
