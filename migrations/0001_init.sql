@@ -47,6 +47,12 @@ CREATE TABLE bundle (
 CREATE INDEX bundle_by_sha256 ON bundle (sha256);
 CREATE INDEX bundle_without_trace ON bundle (project, id) WHERE n_traces = 0;
 
+-- Apart, so that lists do not read it: manifest.json as the indexer found it, "" when there is none.
+CREATE TABLE bundle_meta (
+	bundle INTEGER PRIMARY KEY REFERENCES bundle (id) ON DELETE CASCADE,
+	manifest_json TEXT NOT NULL
+) STRICT;
+
 -- What an Idempotency-Key was used for.
 CREATE TABLE idempotency_key (
 	project INTEGER NOT NULL REFERENCES project (id),

@@ -98,6 +98,31 @@ enum fsc_status fsc_store_bundle_traces(struct fsc_store *s, struct fsc_arena *a
 	return st;
 }
 
+struct manifest {
+	struct fsc_arena *a;
+	const char *json;
+};
+
+static enum fsc_status take_manifest(void *ctx, const struct fsc_row *row, struct fsc_err *err)
+{
+	struct manifest *m = ctx;
+	bool ok = true;
+
+	m->json = fsc_row_text0(row, 0, m->a, &ok);
+	return ok ? FSC_OK : fsc_store_nomem(err);
+}
+
+enum fsc_status fsc_store_bundle_manifest(struct fsc_store *s, struct fsc_arena *a, int64_t bundle,
+					  const char **json, struct fsc_err *err)
+{
+	struct manifest m = { .a = a, .json = "" };
+	enum fsc_status st = fsc_store_rows(s, FSC_Q_BUNDLE_META, FSC_ARGS(fsc_v_int(bundle)),
+					    take_manifest, &m, err);
+
+	*json = m.json;
+	return st;
+}
+
 /* ---- delete ---- */
 
 struct del {

@@ -330,6 +330,18 @@ static enum fsc_status put_failure(struct fsc_db *db, struct publish *p,
 			  NULL, err);
 }
 
+static enum fsc_status put_end(struct fsc_db *db, struct publish *p, const struct fsc_fact_end *e,
+			       struct fsc_err *err)
+{
+	p->end_seen = true;
+	if (e->status)
+		keep_error(&p->end, e->code, e->message, e->file, e->offset);
+	return fsc_db_run(db, FSC_Q_BUNDLE_META_UPSERT,
+			  FSC_ARGS(fsc_v_int(p->in->bundle),
+				   fsc_v_text(e->manifest_json ? e->manifest_json : "")),
+			  NULL, err);
+}
+
 static enum fsc_status put_fact(struct fsc_db *db, struct publish *p, const struct fsc_fact *f,
 				struct fsc_err *err)
 {
@@ -342,11 +354,7 @@ static enum fsc_status put_fact(struct fsc_db *db, struct publish *p, const stru
 	case FSC_FACT_SEGMENT_WANTED:
 		return FSC_OK;
 	case FSC_FACT_END:
-		p->end_seen = true;
-		if (f->u.end.status)
-			keep_error(&p->end, f->u.end.code, f->u.end.message, f->u.end.file,
-				   f->u.end.offset);
-		return FSC_OK;
+		return put_end(db, p, &f->u.end, err);
 	default:
 		return put_trace_fact(db, p, f, err);
 	}

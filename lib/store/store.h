@@ -195,6 +195,11 @@ fsc_nodiscard enum fsc_status fsc_store_bundle_traces(struct fsc_store *s, struc
 						      int64_t bundle, struct fsc_trace_refs *out,
 						      struct fsc_err *err);
 
+/* manifest.json of the bundle as the indexer found it; "" when there is none or it was not indexed yet. */
+fsc_nodiscard enum fsc_status fsc_store_bundle_manifest(struct fsc_store *s, struct fsc_arena *a,
+							int64_t bundle, const char **json,
+							struct fsc_err *err);
+
 /* What a delete took away: files of these may be removed once it returned. */
 struct fsc_bundle_deleted {
 	uint8_t sha256[FSC_SHA256_LEN];

@@ -181,6 +181,7 @@ static void publishing_stores_every_fact(void **state)
 	struct fsc_failures fails;
 	struct fsc_kernel_query kq = { 0 };
 	struct fsc_kernel_page ks;
+	const char *manifest;
 
 	fill_every_fact(&l);
 	assert_ok(p, publish_facts(p, bundle, &l, NULL, &id, NULL));
@@ -232,6 +233,8 @@ static void publishing_stores_every_fact(void **state)
 	assert_true(get_bundle(p, bundle).losses_kinds == 2 &&
 		    get_bundle(p, bundle).losses_count == 13);
 	assert_null(get_bundle(p, bundle).err_code);
+	assert_ok(p, fsc_store_bundle_manifest(p->s, &p->a, bundle, &manifest, &p->err));
+	assert_string_equal(manifest, "{\"version\":1}");
 }
 
 static void publishing_again_keeps_ids_and_replaces_facts(void **state)
@@ -253,6 +256,7 @@ static void publishing_again_keeps_ids_and_replaces_facts(void **state)
 	fact_trace(&l, "a", 2)->slot = 1;
 	fact_trace_end(&l);
 	fact_end(&l);
+	l.v[l.n - 1].u.end.manifest_json = "{\"version\":1}";
 	assert_ok(p, publish_facts(p, bundle, &l, NULL, first, NULL));
 	assert_ok(p, fsc_store_trace_get(p->s, &p->a, 1, first[0], &row, &p->err));
 

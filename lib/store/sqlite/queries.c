@@ -147,6 +147,10 @@ const char *const fsc_sqlite_queries[FSC_Q_COUNT] = {
 	[FSC_Q_BUNDLE_REQUEUE_IDLE] =
 		"UPDATE bundle SET state = 'queued' WHERE state = 'indexing' AND id IN "
 		"(SELECT subject FROM job WHERE kind = 1 AND lease_token IS NULL)",
+	[FSC_Q_BUNDLE_META_UPSERT] =
+		"INSERT INTO bundle_meta (bundle, manifest_json) VALUES (?1, ?2) "
+		"ON CONFLICT (bundle) DO UPDATE SET manifest_json = excluded.manifest_json",
+	[FSC_Q_BUNDLE_META] = "SELECT manifest_json FROM bundle_meta WHERE bundle = ?1",
 	[FSC_Q_IDEMPOTENCY_FIND] = "SELECT b.id, b.sha256 FROM idempotency_key i JOIN bundle b "
 				   "ON b.id = i.bundle WHERE i.project = ?1 AND i.key = ?2",
 	[FSC_Q_IDEMPOTENCY_INSERT] =
