@@ -51,8 +51,8 @@ uint32_t fsc_seg_tally_top(const struct fsc_seg_tally *t, int64_t *ns)
 	uint32_t best = 0;
 	int64_t most = -1;
 
-	for (uint32_t left = t->used; left; left &= left - 1) {
-		uint32_t i = (uint32_t)__builtin_ctz(left);
+	for (uint64_t left = t->used; left; left &= left - 1) {
+		uint32_t i = (uint32_t)__builtin_ctzll(left);
 
 		if (t->ns[i] > most || (t->ns[i] == most && t->cls[i] < best)) {
 			most = t->ns[i];

@@ -38,21 +38,21 @@ void fsc_seg_lod_build(uint8_t *dst, const struct fsc_seg_lod_shape *sh, uint32_
 		       const int64_t *ts, const int64_t *dur, const uint32_t *cls);
 
 /* Time per class of the few slices that are added; approximate only past FSC_SEG_TALLY_SLOTS classes. */
-#define FSC_SEG_TALLY_SLOTS 32u
+#define FSC_SEG_TALLY_SLOTS 64u
 struct fsc_seg_tally {
-	uint32_t used; /* bit per slot */
+	uint64_t used; /* bit per slot */
 	uint32_t cls[FSC_SEG_TALLY_SLOTS];
 	int64_t ns[FSC_SEG_TALLY_SLOTS];
 };
 
 static inline void fsc_seg_tally_add(struct fsc_seg_tally *t, uint32_t cls, int64_t ns)
 {
-	uint32_t slot = (cls * 0x9E3779B1u) >> 27;
+	uint32_t slot = cls % FSC_SEG_TALLY_SLOTS; /* dense ids: frequent classes do not meet */
 
 	for (uint32_t k = 0; k < FSC_SEG_TALLY_SLOTS;
 	     k++, slot = (slot + 1) % FSC_SEG_TALLY_SLOTS) {
 		if (!(t->used >> slot & 1)) {
-			t->used |= 1u << slot;
+			t->used |= UINT64_C(1) << slot;
 			t->cls[slot] = cls;
 			t->ns[slot] = ns;
 			return;

@@ -148,31 +148,60 @@ static enum fsc_status enter_cell(struct row_query *q, int64_t t, int64_t end)
 	return st;
 }
 
-static enum fsc_status add_slice(struct row_query *q, uint32_t idx, int64_t ts, int64_t dur)
+/* Adds n slices, all shorter than a cell, that start in the cell which ends at `end`. */
+static enum fsc_status add_run(struct row_query *q, uint32_t idx, const int64_t *ts,
+			       const int64_t *dur, uint32_t n, int64_t end)
 {
+	const uint32_t *cls = q->s->cls + q->s->rows[q->row].first_slice + idx;
 	struct merged *m = &q->m;
-	enum fsc_status st;
-	int64_t busy;
+	enum fsc_status st = enter_cell(q, ts[0], end);
+	uint32_t longest = 0;
+	uint64_t sum = 0;
 
-	if (q->separate || (!q->one && dur >= q->cell)) {
-		st = flush(q);
-		return st == FSC_OK ? add_exact(q, idx, ts, dur) : st;
+	for (uint32_t i = 0; i < n; i++) {
+		int64_t busy = clipped(q, ts[i], ts[i] + dur[i]);
+
+		fsc_seg_tally_add(&m->tally, cls[i], busy);
+		sum += (uint64_t)busy;
+		longest = dur[i] > dur[longest] ? i : longest;
 	}
-	st = enter_cell(q, ts, cell_end(q, ts));
-	if (st != FSC_OK)
-		return st;
-	busy = clipped(q, ts, ts + dur);
-	fsc_seg_tally_add(&m->tally, q->s->cls[q->s->rows[q->row].first_slice + idx], busy);
-	if ((double)dur > m->rep_ns) {
-		m->rep = idx;
-		m->rep_ns = (double)dur;
-		m->rep_ts = ts;
-		m->rep_dur = dur;
+	if ((double)dur[longest] > m->rep_ns) {
+		m->rep = idx + longest;
+		m->rep_ns = (double)dur[longest];
+		m->rep_ts = ts[longest];
+		m->rep_dur = dur[longest];
 	}
-	m->busy = (int64_t)((uint64_t)m->busy + (uint64_t)busy);
-	m->t1 = ts + dur;
-	m->count++;
-	return FSC_OK;
+	m->busy = (int64_t)((uint64_t)m->busy + sum);
+	m->t1 = ts[n - 1] + dur[n - 1];
+	m->count += n;
+	return st;
+}
+
+/* Adds decoded slices: long ones for themselves, the others in runs of one cell. */
+static enum fsc_status add_slices(struct row_query *q, uint32_t idx, const int64_t *ts,
+				  const int64_t *dur, uint32_t n)
+{
+	int64_t long_ns = q->separate ? 0 : q->one ? INT64_MAX : q->cell;
+	enum fsc_status st = FSC_OK;
+	uint32_t i = 0, j;
+
+	while (i < n && st == FSC_OK) {
+		int64_t end;
+
+		if (dur[i] >= long_ns) {
+			st = flush(q);
+			if (st == FSC_OK)
+				st = add_exact(q, idx + i, ts[i], dur[i]);
+			i++;
+			continue;
+		}
+		end = cell_end(q, ts[i]);
+		for (j = i + 1; j < n && ts[j] < end && dur[j] < long_ns;)
+			j++;
+		st = add_run(q, idx + i, ts + i, dur + i, j - i, end);
+		i = j;
+	}
+	return st;
 }
 
 /* Can the node of `count` groups from g on go into a cell whole? Its slices are all shorter than a cell
@@ -232,9 +261,7 @@ static enum fsc_status add_raw(struct row_query *q, uint32_t idx, uint32_t *take
 	n = n < q->end - idx ? n : q->end - idx;
 	*taken = n;
 	st = fsc_seg_decode(ts, dur, q->s, q->row, &q->lod, idx, n, q->err);
-	for (uint32_t i = 0; i < n && st == FSC_OK; i++)
-		st = add_slice(q, idx + i, ts[i], dur[i]);
-	return st;
+	return st == FSC_OK ? add_slices(q, idx, ts, dur, n) : st;
 }
 
 /* One pass over the row with the cell width in q->cell. FSC_END when stopped by a limit. */
