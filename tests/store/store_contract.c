@@ -165,6 +165,7 @@ static void fill_every_fact(struct fact_list *l)
 	fact_trace_end(l);
 	fact_member(l, "rank1.json", "failed", "json_truncated");
 	fact_end(l);
+	l->v[l->n - 1].u.end.manifest_json = "{\"version\":1}";
 }
 
 static void publishing_stores_every_fact(void **state)
@@ -256,7 +257,6 @@ static void publishing_again_keeps_ids_and_replaces_facts(void **state)
 	fact_trace(&l, "a", 2)->slot = 1;
 	fact_trace_end(&l);
 	fact_end(&l);
-	l.v[l.n - 1].u.end.manifest_json = "{\"version\":1}";
 	assert_ok(p, publish_facts(p, bundle, &l, NULL, first, NULL));
 	assert_ok(p, fsc_store_trace_get(p->s, &p->a, 1, first[0], &row, &p->err));
 
