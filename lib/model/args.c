@@ -36,6 +36,10 @@ struct fsc_args *fsc_args_new(void)
 		return NULL;
 	}
 	ZSTD_CCtx_setParameter(a->z, ZSTD_c_compressionLevel, LEVEL);
+	/* Args repeat whole keys: long matches found through a table that stays in the first-level cache give
+	 * fewer bytes in less time than the defaults of the level. */
+	ZSTD_CCtx_setParameter(a->z, ZSTD_c_hashLog, 12);
+	ZSTD_CCtx_setParameter(a->z, ZSTD_c_minMatch, 7);
 	ZSTD_CCtx_setParameter(a->z, ZSTD_c_contentSizeFlag, 0);
 	return a;
 }
