@@ -188,3 +188,18 @@ enum fsc_kind fsc_classify(enum fsc_cat_class c, const char *name, size_t n)
 	}
 	return FSC_KIND_OTHER;
 }
+
+char fsc_classify_hta(const char *s, size_t n)
+{
+	static const char *const comm[] = { "nccl", "hip", "hccl", NULL };
+	static const char *const memory[] = { "Memcpy", "Memset", "dma", NULL };
+	static const char *const deny[] = { "Context Sync",	 "Stream Sync",
+					    "Event Sync",	 "Device Sync",
+					    "Stream Wait Event", "cudaLaunch",
+					    "cuLaunch",		 NULL };
+	if (any_start(s, n, comm) || holds(s, n, "ncclKernel"))
+		return 'C';
+	if (any_start(s, n, memory))
+		return 'M';
+	return any_start(s, n, deny) ? 'O' : 'K';
+}

@@ -50,4 +50,8 @@ static inline bool fsc_cat_is_gpu(enum fsc_cat_class c)
 	       c == FSC_CAT_DEVICE;
 }
 
+/* HTA's own answer for the name of a GPU row, for comparisons with its tables: 'C' communication, 'M' memory,
+ * 'K' computation, 'O' other. */
+char fsc_classify_hta(const char *name, size_t n);
+
 #endif

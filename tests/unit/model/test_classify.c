@@ -3,7 +3,6 @@
 #include "model/classify.h"
 
 #include "base/attr.h"
-#include "tests/support/hta_classify.h"
 #include "tests/support/test.h"
 
 static enum fsc_kind kind(const char *cat, const char *name)
@@ -90,7 +89,7 @@ static void kernels_follow_hta_except_where_it_is_wrong(void **state)
 	for (size_t i = 0; i < FSC_ARRAY_LEN(all); i++) {
 		if (kind("kernel", all[i].name) != all[i].ours)
 			fail_msg("%s: kind %d", all[i].name, kind("kernel", all[i].name));
-		if (hta_classify(all[i].name) != all[i].hta)
+		if (fsc_classify_hta(all[i].name, strlen(all[i].name)) != all[i].hta)
 			fail_msg("%s: HTA says %c", all[i].name, all[i].hta);
 	}
 }
