@@ -47,8 +47,8 @@ export function AnalysisPage({ trace }: { trace: Trace }) {
 			</div>
 			<div class={`an-grid second ${a.loading ? 'stale' : ''}`}>
 				<KernelPanel a={a.data} trace={trace} scope={scope} />
-				<Panel title="Repairs and losses" note="while reading the file" class="narrow">
-					<div class="pad"><LossTable losses={a.data.losses ?? trace.losses ?? []} /><LaunchFacts t={trace} /></div>
+				<Panel title="Repairs and losses" note="while reading the file">
+					<div class="pad losses-pad"><LossTable losses={a.data.losses ?? trace.losses ?? []} /><LaunchFacts t={trace} /></div>
 				</Panel>
 			</div>
 		</div>

@@ -56,7 +56,7 @@ function Table({ rows, sort, setSort, total, trace, by }: TableProps) {
 	return (
 		<div class="table-scroll windowed" ref={box} tabIndex={0} role="region" aria-label="Kernels" onScroll={(e) => setTop(e.currentTarget.scrollTop)}>
 			<table class="data" aria-rowcount={rows.length + 1}>
-				<colgroup><col /><col style={{ width: '116px' }} /><col style={{ width: '62px' }} /><col style={{ width: '132px' }} /><col style={{ width: '62px' }} /><col style={{ width: '78px' }} /><col style={{ width: '72px' }} /><col style={{ width: '80px' }} /></colgroup>
+				<colgroup><col /><col style={{ width: '116px' }} /><col style={{ width: '72px' }} /><col style={{ width: '190px' }} /><col style={{ width: '70px' }} /><col style={{ width: '84px' }} /><col style={{ width: '80px' }} /><col style={{ width: '84px' }} /></colgroup>
 				<thead>
 					<tr>
 						{cols.map(([key, title, num]) => {
