@@ -360,6 +360,31 @@ static void a_stream_that_does_not_hold_together_changes_nothing(void **state)
 	assert_int_equal(get_bundle(p, bundle).state, FSC_BUNDLE_READY);
 }
 
+static void a_publish_that_breaks_off_leaves_the_old_facts(void **state)
+{
+	struct place *p = *state;
+	int64_t id = ready_trace(p, "abc", "x", "old job", "h", 1), trace;
+	struct fact_list l = { .n = 0 };
+	struct fsc_kernel_query kq = { .trace = id };
+	struct fsc_kernel_page ks;
+	struct fsc_failures fails;
+	struct fsc_trace_row row;
+
+	assert_ok(p, fsc_store_trace_get(p->s, &p->a, 1, id, &row, &p->err));
+	fact_member(&l, "y", "failed", "json_truncated");
+	fact_trace(&l, "x", 0)->job = "new job";
+	fact_kernel(&l, "new kernel", 1, 1);
+	fact_trace_end(&l); /* and no END */
+	assert_fails(p, publish_facts(p, row.bundle, &l, NULL, &trace, NULL), FSC_EPARSE, "facts");
+	assert_true(trace == id);
+	assert_ok(p, fsc_store_trace_get(p->s, &p->a, 1, id, &row, &p->err));
+	assert_string_equal(row.job, "old job");
+	assert_ok(p, fsc_store_trace_kernels(p->s, &p->a, &kq, &ks, &p->err));
+	assert_int_equal(ks.n_items, 0);
+	assert_ok(p, fsc_store_bundle_failures(p->s, &p->a, row.bundle, &fails, &p->err));
+	assert_int_equal(fails.n_items, 0);
+}
+
 static void deleting_takes_everything_along(void **state)
 {
 	struct place *p = *state;
@@ -835,6 +860,7 @@ int main(void)
 		contract_test(publishing_again_keeps_ids_and_replaces_facts),
 		contract_test(a_bundle_without_traces_fails_with_the_first_error),
 		contract_test(a_stream_that_does_not_hold_together_changes_nothing),
+		contract_test(a_publish_that_breaks_off_leaves_the_old_facts),
 		contract_test(deleting_takes_everything_along),
 		contract_test(the_list_holds_traces_and_bundles_without_any),
 		contract_test(search_finds_names_jobs_hosts_and_kernels),

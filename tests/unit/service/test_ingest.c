@@ -6,6 +6,7 @@
 
 #include <fcntl.h>
 #include <signal.h>
+#include <sqlite3.h>
 #include <sys/resource.h>
 #include <sys/stat.h>
 
@@ -355,14 +356,14 @@ struct racer {
 	struct place *p;
 	struct fsc_ingest *in;
 	pthread_t thread;
-	int n, failed, broken;
+	int n, rounds, failed;
 };
 
 static void *racer_main(void *arg)
 {
 	struct racer *r = arg;
 
-	for (int i = 0; i < 60; i++) {
+	for (int i = 0; i < r->rounds; i++) {
 		struct fsc_upload_begin b = FSC_UPLOAD_BEGIN_INIT;
 		struct fsc_upload_done done;
 		struct fsc_upload *u;
@@ -397,7 +398,7 @@ static void a_row_never_loses_its_blob_to_a_delete_or_sweep(void **state)
 	struct racer r[4];
 
 	for (int i = 0; i < 4; i++) {
-		r[i] = (struct racer){ .p = p, .in = in, .n = i };
+		r[i] = (struct racer){ .p = p, .in = in, .n = i, .rounds = 60 };
 		assert_int_equal(pthread_create(&r[i].thread, NULL, racer_main, &r[i]), 0);
 	}
 	for (int i = 0; i < 4; i++) {
@@ -407,6 +408,36 @@ static void a_row_never_loses_its_blob_to_a_delete_or_sweep(void **state)
 	assert_ok(p, fsc_store_bundle_list(p->s, &p->a, &q, &page, &p->err));
 	assert_true(page.n_items <= 1);
 	assert_int_equal(count(p, FSC_BLOB_BLOB), page.n_items);
+	fsc_ingest_free(in);
+}
+
+/* The row of an upload is kept waiting by another writer, when its blob is in place already. */
+static void an_upload_between_blob_and_row_is_safe_from_a_sweep(void **state)
+{
+	struct place *p = *state;
+	struct fsc_ingest *in = ingest(p, 0);
+	struct racer up = { .p = p, .in = in, .n = 1 }, sweeper = { .p = p, .in = in, .n = 3 };
+	uint8_t sha256[FSC_SHA256_LEN];
+	uint64_t size;
+	sqlite3 *h;
+
+	up.rounds = sweeper.rounds = 1;
+	digest_of(sha256, "same");
+	assert_int_equal(sqlite3_open(p->store_url + strlen("sqlite:"), &h), SQLITE_OK);
+	assert_int_equal(sqlite3_exec(h, "BEGIN IMMEDIATE", NULL, NULL, NULL), SQLITE_OK);
+	assert_int_equal(pthread_create(&up.thread, NULL, racer_main, &up), 0);
+	for (int i = 0; i < 1000 && fsc_blob_stat(p->b, sha256, &size, NULL) != FSC_OK; i++)
+		usleep(1000);
+	assert_ok(p, fsc_blob_stat(p->b, sha256, &size, &p->err));
+	usleep(5000); /* older than the age of 0 that this sweep has */
+	assert_int_equal(pthread_create(&sweeper.thread, NULL, racer_main, &sweeper), 0);
+	usleep(200000);
+	sqlite3_exec(h, "ROLLBACK", NULL, NULL, NULL);
+	sqlite3_close(h);
+	pthread_join(up.thread, NULL);
+	pthread_join(sweeper.thread, NULL);
+	assert_true(up.failed == 0 && sweeper.failed == 0);
+	assert_ok(p, fsc_blob_stat(p->b, sha256, &size, &p->err));
 	fsc_ingest_free(in);
 }
 
@@ -425,6 +456,7 @@ int main(void)
 		contract_test(the_sweep_takes_only_what_is_old_and_nobodys),
 		contract_test(a_fresh_start_takes_every_temporary_file),
 		contract_test(a_row_never_loses_its_blob_to_a_delete_or_sweep),
+		contract_test(an_upload_between_blob_and_row_is_safe_from_a_sweep),
 	};
 
 	fsc_log_setup(2, FSC_LOG_ERROR);

@@ -11,6 +11,8 @@
 #include <stdatomic.h>
 #include <sys/wait.h>
 
+#include "store/sqlite/sqlite_int.h"
+
 /* ---- a VFS that fails on demand ---- */
 
 static atomic_int sync_fails;  /* xSync of the log: I/O error */
@@ -292,12 +294,13 @@ struct waiter {
 	struct place *p;
 	pthread_t thread;
 	enum fsc_status st;
+	const char *content;
 };
 
 static void *waiter_main(void *arg)
 {
 	struct waiter *w = arg;
-	struct fsc_bundle_new n = new_bundle("waits", "waits");
+	struct fsc_bundle_new n = new_bundle(w->content, w->content);
 	struct fsc_bundle_put out;
 
 	w->st = fsc_store_bundle_put(w->p->s, &n, &out, NULL);
@@ -307,7 +310,7 @@ static void *waiter_main(void *arg)
 static void a_lock_held_for_a_moment_is_waited_for(void **state)
 {
 	struct place *p = *state;
-	struct waiter w = { .p = p };
+	struct waiter w = { .p = p, .content = "waits" };
 	int ready, release, status;
 	pid_t pid = hold_lock(p->store_url + strlen("sqlite:"), &ready, &release);
 
@@ -318,6 +321,56 @@ static void a_lock_held_for_a_moment_is_waited_for(void **state)
 	waitpid(pid, &status, 0);
 	close(ready);
 	assert_int_equal(w.st, FSC_OK);
+}
+
+/* What SQLite does by itself on some errors: the whole transaction is rolled back in the middle of one piece. */
+static enum fsc_status lose_transaction(struct fsc_db *db, void *arg, struct fsc_err *err)
+{
+	(void)arg;
+	if (fsc_sqlite_exec((struct fsc_sqlite_db *)db, "ROLLBACK", err) != FSC_OK)
+		return FSC_EBUG;
+	return fsc_err_set(err, FSC_EFULL, "disk_full", "as if");
+}
+
+static void *loser_main(void *arg)
+{
+	struct waiter *w = arg;
+
+	w->st = w->p->s->ops->write(w->p->s, lose_transaction, NULL, false, NULL);
+	return NULL;
+}
+
+static void a_piece_that_loses_the_transaction_takes_no_other_along(void **state)
+{
+	struct place *p = *state;
+	void *(*const does[])(void *) = { waiter_main, waiter_main, loser_main, waiter_main };
+	const char *contents[] = { "first", "before", NULL, "behind" };
+	struct waiter w[4];
+	int ready, release, status;
+	pid_t pid = hold_lock(p->store_url + strlen("sqlite:"), &ready, &release);
+
+	for (int i = 0; i < 4;
+	     i++) { /* the first waits for the lock, the others queue up behind it */
+		w[i] = (struct waiter){ .p = p, .content = contents[i] };
+		assert_int_equal(pthread_create(&w[i].thread, NULL, does[i], &w[i]), 0);
+		usleep(60000);
+	}
+	close(release);
+	for (int i = 0; i < 4; i++)
+		pthread_join(w[i].thread, NULL);
+	waitpid(pid, &status, 0);
+	close(ready);
+	for (int i = 0; i < 4; i++) {
+		struct fsc_bundle_new n;
+		struct fsc_bundle_put out;
+
+		assert_int_equal(w[i].st, contents[i] ? FSC_OK : FSC_EFULL);
+		if (!contents[i])
+			continue;
+		n = new_bundle(contents[i], contents[i]);
+		assert_ok(p, fsc_store_bundle_put(p->s, &n, &out, &p->err));
+		assert_true(out.duplicate); /* acknowledged and there */
+	}
 }
 
 static void two_servers_cannot_have_one_folder(void **state)
@@ -344,6 +397,7 @@ int main(void)
 		contract_test(a_publish_on_a_full_disk_leaves_the_old_facts),
 		contract_test(a_lock_held_elsewhere_is_busy_and_does_not_stop_reads),
 		contract_test(a_lock_held_for_a_moment_is_waited_for),
+		contract_test(a_piece_that_loses_the_transaction_takes_no_other_along),
 		contract_test(two_servers_cannot_have_one_folder),
 	};
 
