@@ -382,6 +382,7 @@ static enum fsc_status read_manifest(struct fsc_bundle *b, struct fsc_err *err)
 			return st;
 		b->manifest_json.len += n;
 	}
+	fsc_buf_add(&b->manifest_json, "", 0); /* room is not terminated, callers take it as text */
 	return fsc_manifest_parse(&b->manifest, b->manifest_json.data ? b->manifest_json.data : "",
 				  b->manifest_json.len, err);
 }
