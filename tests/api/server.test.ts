@@ -168,7 +168,7 @@ test('the demo fills an empty folder once, and says that it is synthetic', async
 	let s = await startServer({ args: ['--demo'], data });
 	assert.equal((await getJson(s, '/server')).demo, true);
 	let list = await getJson(s, '/traces?state=ready');
-	for (let i = 0; i < 600 && list.total < 8; i++) {
+	for (let i = 0; i < 1800 && list.total < 8; i++) {
 		await sleep(100);
 		list = await getJson(s, '/traces?state=ready');
 	}

@@ -53,6 +53,9 @@ export async function startServer(options: StartOptions = {}): Promise<TestServe
 		});
 		child.on('error', (e) => (log += String(e)));
 	});
+	// A test that fails must not keep the process alive for its server; stop() takes the handles back.
+	const handles = [child, child.stdout, child.stderr] as unknown as { ref(): void; unref(): void }[];
+	handles.forEach((h) => h.unref());
 	const deadline = Date.now() + (options.readyMs ?? 20000);
 	let m: RegExpExecArray | null = null;
 	while (!(m = /listening on (http:\/\/[^\s/]+)\//.exec(out))) {
@@ -66,6 +69,7 @@ export async function startServer(options: StartOptions = {}): Promise<TestServe
 	return {
 		url, data, child, port: Number(new URL(url).port), stdout: () => out, log: () => log,
 		stop: async (signal = 'SIGTERM') => {
+			handles.forEach((h) => h.ref());
 			child.kill(signal);
 			return ended;
 		},
