@@ -216,20 +216,9 @@ static enum fsc_status put_steps(struct put *p, const struct fsc_analysis *a)
 	return st;
 }
 
-static enum fsc_status put_no_last(struct put *p)
-{
-	struct fsc_analysis_scope scope = { .steps = FSC_STEPS_NO_LAST };
-	struct fsc_analysis a;
-	enum fsc_status st = fsc_analyse(&a, p->seg, &scope, p->err);
-
-	if (st != FSC_OK)
-		return st;
-	st = put_devices(p, &a, FSC_SCOPE_NO_LAST);
-	fsc_analysis_fini(&a);
-	return st;
-}
-
-static enum fsc_status put_rows(struct put *p, const struct fsc_analysis *a)
+/* a: all steps; no_last: without the last one, told when that is something else */
+static enum fsc_status put_rows(struct put *p, const struct fsc_analysis *a,
+				const struct fsc_analysis *no_last)
 {
 	const struct fsc_losses *l = fsc_seg_losses(p->seg);
 	enum fsc_status st = FSC_OK;
@@ -241,7 +230,7 @@ static enum fsc_status put_rows(struct put *p, const struct fsc_analysis *a)
 	if (st == FSC_OK)
 		st = put_devices(p, a, FSC_SCOPE_ALL);
 	if (st == FSC_OK && a->n_steps_total >= 2)
-		st = put_no_last(p);
+		st = put_devices(p, no_last, FSC_SCOPE_NO_LAST);
 	if (st == FSC_OK)
 		st = put_kernels(p, a);
 	if (st == FSC_OK)
@@ -254,14 +243,16 @@ static enum fsc_status put_rows(struct put *p, const struct fsc_analysis *a)
 
 static enum fsc_status analyse_and_put(struct put *p)
 {
-	struct fsc_analysis_scope scope = { .steps = FSC_STEPS_ALL };
-	struct fsc_analysis a;
-	enum fsc_status st = fsc_analyse(&a, p->seg, &scope, p->err);
+	static const struct fsc_analysis_scope scopes[2] = { { .steps = FSC_STEPS_ALL },
+							     { .steps = FSC_STEPS_NO_LAST } };
+	struct fsc_analysis a[2];
+	enum fsc_status st = fsc_analyse_scopes(a, p->seg, scopes, 2, p->err);
 
 	if (st != FSC_OK)
 		return st;
-	st = put_rows(p, &a);
-	fsc_analysis_fini(&a);
+	st = put_rows(p, &a[0], &a[1]);
+	fsc_analysis_fini(&a[0]);
+	fsc_analysis_fini(&a[1]);
 	return st;
 }
 

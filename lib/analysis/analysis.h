@@ -95,6 +95,10 @@ struct fsc_analysis {
 fsc_nodiscard enum fsc_status fsc_analyse(struct fsc_analysis *out, const struct fsc_seg *s,
 					  const struct fsc_analysis_scope *scope,
 					  struct fsc_err *err);
+/* The same for n scopes (out and scopes have n elements) in one pass over the segment. */
+fsc_nodiscard enum fsc_status fsc_analyse_scopes(struct fsc_analysis *out, const struct fsc_seg *s,
+						 const struct fsc_analysis_scope *scopes, size_t n,
+						 struct fsc_err *err);
 void fsc_analysis_fini(struct fsc_analysis *a);
 
 #endif

@@ -19,29 +19,20 @@ enum name_class {
 	NAME_STEP /* ProfilerStep#N */
 };
 
-struct call {
-	int64_t correlation, ts;
-};
-
 struct collect {
 	struct fsc_rows *rows;
 	const struct fsc_seg *s;
-	const struct fsc_analysis_scope *scope;
 	struct fsc_err *err;
-	uint8_t *name_class; /* owned; by string id */
-	FSC_VEC(struct call) calls;
+	uint8_t *name_class;			 /* owned; by string id */
 	FSC_VEC(struct fsc_step_mark) marks;	 /* host rows called ProfilerStep#N */
 	FSC_VEC(struct fsc_step_mark) gpu_marks; /* the same among projected annotations */
 	struct fsc_idmap category_of, step_names;
-	FSC_VEC(uint8_t)
-	category_class; /* cuda_sync rows have a correlation but launch nothing */
-	int64_t last_step_start;
-	struct fsc_spans windows; /* of the steps A-B */
+	FSC_VEC(uint8_t) category_class; /* enum fsc_cat_class; by index of category */
 };
 
-static enum fsc_status no_memory(struct collect *c)
+static enum fsc_status no_memory(struct fsc_err *err)
 {
-	return fsc_err_set(c->err, FSC_ENOMEM, NULL, "analysis: out of memory");
+	return fsc_err_set(err, FSC_ENOMEM, NULL, "analysis: out of memory");
 }
 
 /* ---- names ---- */
@@ -52,7 +43,7 @@ static enum fsc_status classify_names(struct collect *c)
 
 	c->name_class = fsc_alloc(n ? n : 1, 1);
 	if (!c->name_class)
-		return no_memory(c);
+		return no_memory(c->err);
 	for (uint32_t id = 0; id < n; id++) {
 		size_t len = 0;
 		const char *name = fsc_seg_str(c->s, id, &len);
@@ -98,7 +89,6 @@ static bool take_gpu(struct collect *c, const struct fsc_seg_slice *sl, uint8_t 
 		.name = sl->name,
 		.track = sl->track,
 		.kind = sl->kind,
-		.in_scope = true,
 		/* queue entries of other accelerators are no kernels: the census leaves them out */
 		.in_census = class != FSC_CAT_DEVICE,
 	};
@@ -112,8 +102,8 @@ static bool take_step(struct collect *c, const struct fsc_seg_slice *sl)
 	const char *name = fsc_seg_str(c->s, sl->name, &len);
 	uint32_t index = 0;
 
-	if (sl->ts > c->last_step_start)
-		c->last_step_start = sl->ts;
+	if (sl->ts > c->rows->last_step_start)
+		c->rows->last_step_start = sl->ts;
 	if (!fsc_idmap_get(&index, &c->step_names, sl->name, 0))
 		return false;
 	if (c->name_class[sl->name] != NAME_STEP)
@@ -142,7 +132,8 @@ static bool take_slice(struct collect *c, const struct fsc_seg_slice *sl)
 	/* rows of other categories may have a correlation, but launch nothing */
 	if (sl->correlation != FSC_NO_CORRELATION &&
 	    c->category_class.v[category] == FSC_CAT_RUNTIME)
-		return fsc_vec_push(&c->calls, ((struct call){ sl->correlation, sl->ts }));
+		return fsc_vec_push(&c->rows->calls,
+				    ((struct fsc_call_row){ sl->correlation, sl->ts }));
 	return true;
 }
 
@@ -160,7 +151,7 @@ static enum fsc_status take_track(struct collect *c, uint32_t track)
 			return st;
 		while ((st = fsc_seg_iter_next(&it, &sl, c->err)) == FSC_OK)
 			if (!take_slice(c, &sl)) {
-				st = no_memory(c);
+				st = no_memory(c->err);
 				break;
 			}
 		fsc_seg_iter_fini(&it);
@@ -220,7 +211,7 @@ static enum fsc_status take_tracks(struct collect *c)
 	enum fsc_status st = FSC_OK;
 
 	if (!keys)
-		return no_memory(c);
+		return no_memory(c->err);
 	for (uint32_t i = 0; i < n; i++) {
 		const struct fsc_seg_track *t = fsc_seg_track(c->s, i);
 
@@ -236,7 +227,7 @@ static enum fsc_status take_tracks(struct collect *c)
 			continue;
 		st = take_track(c, keys[i].track);
 		if (st == FSC_OK && !close_stream(c, &keys[i], first))
-			st = no_memory(c);
+			st = no_memory(c->err);
 	}
 	fsc_free(keys);
 	return st;
@@ -261,90 +252,69 @@ static enum fsc_status settle_steps(struct collect *c)
 	enum fsc_status st = FSC_OK;
 
 	if (!fsc_run_sort(v, n, sizeof(*v), mark_before))
-		return no_memory(c);
+		return no_memory(c->err);
 	for (size_t i = 0; st == FSC_OK && i < n; i++) {
 		uint32_t index = 0;
 
 		if (!fsc_idmap_get(&index, &seen, (uint64_t)v[i].number, (uint32_t)i) ||
 		    (index == i && !fsc_vec_push(&c->rows->steps, v[i])))
-			st = no_memory(c);
+			st = no_memory(c->err);
 	}
 	fsc_idmap_fini(&seen);
 	return st;
-}
-
-static enum fsc_status check_range(struct collect *c)
-{
-	bool first = false, last = false;
-
-	for (size_t i = 0; i < c->rows->steps.n; i++) {
-		const struct fsc_step_mark *m = &c->rows->steps.v[i];
-
-		first |= m->number == c->scope->first;
-		last |= m->number == c->scope->last;
-		if (m->number >= c->scope->first && m->number <= c->scope->last &&
-		    !fsc_spans_add(&c->windows, m->ts, m->end))
-			return no_memory(c);
-	}
-	if (!first || !last)
-		return fsc_err_set(c->err, FSC_ENOTFOUND, "no_such_step", "trace has no step %lld",
-				   (long long)(first ? c->scope->last : c->scope->first));
-	return fsc_spans_normalise(&c->windows) ? FSC_OK : no_memory(c);
 }
 
 /* ---- launches ---- */
 
 static bool call_before(const void *a, const void *b)
 {
-	const struct call *x = a, *y = b;
+	const struct fsc_call_row *x = a, *y = b;
 
 	return x->correlation != y->correlation ? x->correlation < y->correlation : x->ts < y->ts;
 }
 
-static bool call_in_scope(const struct collect *c, const struct call *call)
+static uint32_t first_call(const struct fsc_rows *r, int64_t correlation)
 {
-	if (c->scope->steps == FSC_STEPS_RANGE)
-		return fsc_spans_total_in(&c->windows, call->ts, fsc_add_i64_sat(call->ts, 1)) > 0;
-	return call->ts < c->last_step_start;
-}
-
-static size_t first_call(const struct collect *c, int64_t correlation)
-{
-	size_t lo = 0, hi = c->calls.n;
+	size_t lo = 0, hi = r->calls.n;
 
 	while (lo < hi) {
 		size_t mid = lo + (hi - lo) / 2;
 
-		if (c->calls.v[mid].correlation < correlation)
+		if (r->calls.v[mid].correlation < correlation)
 			lo = mid + 1;
 		else
 			hi = mid;
 	}
-	return lo;
+	return (uint32_t)lo;
+}
+
+/* One more call of the correlation that the call at `first` has. */
+static bool has_call(const struct fsc_rows *r, uint32_t first, uint32_t i)
+{
+	return i < r->calls.n && r->calls.v[i].correlation == r->calls.v[first].correlation;
 }
 
 static enum fsc_status resolve_launches(struct collect *c)
 {
-	/* HTA filters only when there are two or more different names */
-	bool filter = c->scope->steps == FSC_STEPS_RANGE ||
-		      (c->scope->steps == FSC_STEPS_NO_LAST && c->step_names.n >= 2);
 	struct fsc_rows *r = c->rows;
 
-	if (!fsc_run_sort(c->calls.v, c->calls.n, sizeof(*c->calls.v), call_before))
-		return no_memory(c);
+	if (!fsc_run_sort(r->calls.v, r->calls.n, sizeof(*r->calls.v), call_before))
+		return no_memory(c->err);
 	for (size_t i = 0; i < r->gpu.n; i++) {
 		struct fsc_gpu_row *row = &r->gpu.v[i];
 		int64_t correlation = row->launch_ts;
-		uint64_t n = 0;
+		uint32_t n = 0;
 
 		row->launch_ts = FSC_NO_LAUNCH;
-		row->in_scope = !filter;
-		for (size_t k = correlation == FSC_NO_CORRELATION ? c->calls.n
-								  : first_call(c, correlation);
-		     k < c->calls.n && c->calls.v[k].correlation == correlation; k++, n++) {
-			row->launch_ts = c->calls.v[k].ts;
-			row->in_scope |= filter && call_in_scope(c, &c->calls.v[k]);
+		row->first_call = (uint32_t)r->calls.n;
+		if (correlation != FSC_NO_CORRELATION) {
+			uint32_t k = first_call(r, correlation);
+
+			if (k < r->calls.n && r->calls.v[k].correlation == correlation)
+				row->first_call = k;
 		}
+		for (; has_call(r, row->first_call, row->first_call + n); n++)
+			row->launch_ts = r->calls.v[row->first_call + n].ts;
 		if (row->in_census)
 			*(n == 1 ? &r->launch.pairs
 			  : n	 ? &r->launch.ambiguous
@@ -354,30 +324,26 @@ static enum fsc_status resolve_launches(struct collect *c)
 }
 
 enum fsc_status fsc_rows_collect(struct fsc_rows *rows, const struct fsc_seg *s,
-				 const struct fsc_analysis_scope *scope, struct fsc_err *err)
+				 struct fsc_err *err)
 {
-	struct collect c = {
-		.rows = rows, .s = s, .scope = scope, .err = err, .last_step_start = INT64_MIN
-	};
+	struct collect c = { .rows = rows, .s = s, .err = err };
 
 	memset(rows, 0, sizeof(*rows));
+	rows->last_step_start = INT64_MIN;
 	enum fsc_status st = classify_names(&c);
 	if (st == FSC_OK)
 		st = take_tracks(&c);
 	if (st == FSC_OK)
 		st = settle_steps(&c);
-	if (st == FSC_OK && scope->steps == FSC_STEPS_RANGE)
-		st = check_range(&c);
 	if (st == FSC_OK)
 		st = resolve_launches(&c);
+	rows->n_step_names = c.step_names.n;
 	fsc_free(c.name_class);
-	fsc_vec_fini(&c.calls);
 	fsc_vec_fini(&c.marks);
 	fsc_vec_fini(&c.gpu_marks);
 	fsc_vec_fini(&c.category_class);
 	fsc_idmap_fini(&c.category_of);
 	fsc_idmap_fini(&c.step_names);
-	fsc_spans_fini(&c.windows);
 	if (st != FSC_OK)
 		fsc_rows_fini(rows);
 	return st;
@@ -387,6 +353,56 @@ void fsc_rows_fini(struct fsc_rows *rows)
 {
 	fsc_vec_fini(&rows->gpu);
 	fsc_vec_fini(&rows->streams);
+	fsc_vec_fini(&rows->calls);
 	fsc_vec_fini(&rows->steps);
 	fsc_vec_fini(&rows->categories);
+}
+
+/* ---- scope ---- */
+
+/* The time of the steps A-B, or an error when one of them is not there. */
+static enum fsc_status range_windows(struct fsc_spans *windows, const struct fsc_rows *r,
+				     const struct fsc_analysis_scope *scope, struct fsc_err *err)
+{
+	bool first = false, last = false;
+
+	for (size_t i = 0; i < r->steps.n; i++) {
+		const struct fsc_step_mark *m = &r->steps.v[i];
+
+		first |= m->number == scope->first;
+		last |= m->number == scope->last;
+		if (m->number >= scope->first && m->number <= scope->last &&
+		    !fsc_spans_add(windows, m->ts, m->end))
+			return no_memory(err);
+	}
+	if (!first || !last)
+		return fsc_err_set(err, FSC_ENOTFOUND, "no_such_step", "trace has no step %lld",
+				   (long long)(first ? scope->last : scope->first));
+	return fsc_spans_normalise(windows) ? FSC_OK : no_memory(err);
+}
+
+enum fsc_status fsc_rows_set_scope(struct fsc_rows *r, const struct fsc_analysis_scope *scope,
+				   struct fsc_err *err)
+{
+	bool range = scope->steps == FSC_STEPS_RANGE;
+	/* HTA filters only when there are two or more different names */
+	bool filter = range || (scope->steps == FSC_STEPS_NO_LAST && r->n_step_names >= 2);
+	struct fsc_spans windows = { .v = { 0 } };
+	enum fsc_status st = range ? range_windows(&windows, r, scope, err) : FSC_OK;
+
+	for (size_t i = 0; st == FSC_OK && i < r->gpu.n; i++) {
+		struct fsc_gpu_row *row = &r->gpu.v[i];
+
+		row->in_scope = !filter;
+		for (uint32_t k = row->first_call;
+		     !row->in_scope && has_call(r, row->first_call, k); k++) {
+			int64_t ts = r->calls.v[k].ts;
+
+			row->in_scope =
+				range ? fsc_spans_total_in(&windows, ts, fsc_add_i64_sat(ts, 1)) > 0
+				      : ts < r->last_step_start;
+		}
+	}
+	fsc_spans_fini(&windows);
+	return st;
 }

@@ -10,7 +10,6 @@
 
 #include "analysis/intervals.h"
 #include "base/num.h"
-#include "model/classify.h"
 #include "segment/seg_read.h"
 #include "tests/support/test.h"
 
@@ -64,6 +63,30 @@ static inline int64_t hta_stream(const struct fsc_seg *s, const struct fsc_seg_s
 	return v;
 }
 
+static inline bool hta_starts(const char *name, const char *const *prefixes)
+{
+	for (; *prefixes; prefixes++)
+		if (!strncmp(name, *prefixes, strlen(*prefixes)))
+			return true;
+	return false;
+}
+
+/* HTA's kind of a GPU row by its name, first match wins. */
+static inline char hta_type_of(const char *name)
+{
+	static const char *const comm[] = { "nccl", "hip", "hccl", NULL };
+	static const char *const memory[] = { "Memcpy", "Memset", "dma", NULL };
+	static const char *const deny[] = { "Context Sync", "Stream Sync", "Event Sync",
+					    "Device Sync",  "cudaLaunch",  "Stream Wait Event",
+					    "cuLaunch",	    NULL };
+
+	if (hta_starts(name, comm) || strstr(name, "ncclKernel"))
+		return 'C';
+	if (hta_starts(name, memory))
+		return 'M';
+	return hta_starts(name, deny) ? 'O' : 'K';
+}
+
 static inline char hta_letter(uint8_t kind)
 {
 	return kind == FSC_KIND_COMM	  ? 'C'
@@ -110,7 +133,7 @@ static inline void hta_take(struct hta *h, const struct fsc_seg *s, const struct
 				     .launch_ts = INT64_MIN,
 				     .stream = stream,
 				     .name = name,
-				     .type = fsc_classify_hta(name, n),
+				     .type = hta_type_of(name),
 				     .our_type = hta_letter(sl->kind),
 				     .id = sl->id,
 				     .extra = !fsc_kind_is_gpu_work(sl->kind),
