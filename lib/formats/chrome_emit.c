@@ -48,7 +48,7 @@ static inline bool digits8(uint64_t *out, const char *s, size_t n)
 /* As digits8 for 1 to 16 digits. */
 static inline bool digits16(int64_t *out, const char *s, size_t n)
 {
-	uint64_t hi = 0, lo;
+	uint64_t hi = 0, lo = 0;
 	if (n > 8 && !digits8(&hi, s, n - 8))
 		return false;
 	if (!(n > 8 ? digits8(&lo, s + n - 8, 8) : digits8(&lo, s, n)))
