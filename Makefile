@@ -61,6 +61,7 @@ SRC_formats := \
 	lib/formats/chrome_event.c \
 	lib/formats/chrome_json.c \
 	lib/formats/chrome_meta.c \
+	lib/formats/chrome_resync.c \
 	lib/formats/json_scan_simd.c \
 	lib/formats/json_tok.c \
 	lib/formats/registry.c
@@ -306,7 +307,9 @@ TESTS_ui :=
 TESTS_server :=
 
 TESTS_indexer := \
+	tests/unit/indexer/test_by_hand.c \
 	tests/unit/indexer/test_expected.c \
+	tests/unit/indexer/test_fact_stream.c \
 	tests/unit/indexer/test_identity.c \
 	tests/unit/indexer/test_indexer.c \
 	tests/unit/indexer/test_sandbox.c
