@@ -124,7 +124,8 @@ struct chrome {
 	uint64_t phases[128]; /* of unknown ones */
 	uint64_t no_phase, no_ts, bad_ts, x_no_dur, x_bad_dur, inexact, args_too_big, bad_counter,
 		no_id, commas, empty, bad_correlation, metadata_unknown;
-	uint64_t events; /* with a phase */
+	uint64_t events;	     /* with a phase */
+	uint64_t unreadable, wasted; /* chrome_resync.c */
 
 	/* the file */
 	struct fsc_buf meta; /* owned; canonical top-level values */
@@ -136,6 +137,10 @@ struct chrome {
 
 /* One event object at p (its brace). Fills f, a, args. NULL with t.fail set. */
 const char *fsc_chrome_scan_event(struct chrome *c, const char *p);
+/* Reads more behind *p, which moves to the front of the window; err has an offset when it fails. */
+enum fsc_status fsc_chrome_fill(struct chrome *c, const char **p);
+/* The event at *p is no JSON: moves *p to the next one. FSC_END when there is none. */
+enum fsc_status fsc_chrome_resync(struct chrome *c, const char **p);
 /* Gives the scanned event to the builder. */
 enum fsc_status fsc_chrome_emit(struct chrome *c);
 /* One top-level value of the file that is kept as metadata; canonical text. */

@@ -60,7 +60,7 @@ static enum fsc_status no_memory(struct chrome *c, enum fsc_status st)
 
 /* ---- the window ---- */
 
-static enum fsc_status fill(struct chrome *c, const char **p)
+enum fsc_status fsc_chrome_fill(struct chrome *c, const char **p)
 {
 	enum fsc_status st = fsc_jt_fill(&c->t, p, c->err);
 	uint64_t at = fsc_jt_offset(&c->t, c->t.end);
@@ -82,7 +82,7 @@ static enum fsc_status peek(struct chrome *c, const char **p, char *ch)
 			*ch = **p;
 			return FSC_OK;
 		}
-		enum fsc_status st = fill(c, p);
+		enum fsc_status st = fsc_chrome_fill(c, p);
 		*ch = 0;
 		if (st == FSC_END)
 			return FSC_OK;
@@ -92,6 +92,21 @@ static enum fsc_status peek(struct chrome *c, const char **p, char *ch)
 }
 
 /* ---- events ---- */
+
+/* The fault is told unless there is a next event to go on with. */
+static enum fsc_status skip_broken(struct chrome *c, const char **p)
+{
+	struct fsc_err fault = FSC_ERR_INIT, *caller = c->err;
+	c->err = &fault;
+	enum fsc_status st = broken(c);
+	c->err = NULL;
+	if (st == FSC_EPARSE && fsc_chrome_resync(c, p) == FSC_OK)
+		st = FSC_OK;
+	c->err = caller;
+	if (st != FSC_OK && caller)
+		*caller = fault;
+	return st;
+}
 
 static enum fsc_status one_event(struct chrome *c, const char **p)
 {
@@ -104,11 +119,13 @@ static enum fsc_status one_event(struct chrome *c, const char **p)
 			*p = q;
 			return FSC_LIKELY(st == FSC_OK) ? st : no_memory(c, st);
 		}
-		if (c->t.fail != FSC_JT_MORE)
-			return broken(c);
 		c->t.repairs = repairs;
 		c->n = n;
-		enum fsc_status st = fill(c, p);
+		enum fsc_status st;
+		if (c->t.fail != FSC_JT_MORE)
+			st = skip_broken(c, p);
+		else
+			st = fsc_chrome_fill(c, p);
 		if (st == FSC_END)
 			return truncated(c);
 		if (st != FSC_OK)
@@ -129,7 +146,7 @@ static enum fsc_status plain_item(struct chrome *c, const char **p)
 		}
 		if (c->t.fail != FSC_JT_MORE)
 			return broken(c);
-		enum fsc_status st = fill(c, p);
+		enum fsc_status st = fsc_chrome_fill(c, p);
 		if (st != FSC_OK)
 			return st == FSC_END ? truncated(c) : st;
 	}
@@ -243,7 +260,7 @@ static enum fsc_status skip_member(struct chrome *c, const char **p, const struc
 	note_key(c, m);
 	for (;; ++*p) {
 		if (*p >= c->t.end) {
-			enum fsc_status st = fill(c, p);
+			enum fsc_status st = fsc_chrome_fill(c, p);
 			if (st != FSC_OK)
 				return st == FSC_END ? truncated(c) : st;
 		}
@@ -283,7 +300,7 @@ static enum fsc_status find_events(struct chrome *c, const char **p)
 		}
 		if ((size_t)(c->t.end - *p) >= n)
 			*p = c->t.end - n + 1;
-		enum fsc_status st = fill(c, p);
+		enum fsc_status st = fsc_chrome_fill(c, p);
 		if (st != FSC_OK)
 			return st;
 	}
@@ -297,7 +314,7 @@ static enum fsc_status last_char(struct chrome *c, const char **p, char *last)
 		for (; *p < c->t.end; ++*p)
 			if ((unsigned char)**p > ' ')
 				*last = **p;
-		enum fsc_status st = fill(c, p);
+		enum fsc_status st = fsc_chrome_fill(c, p);
 		if (st != FSC_OK)
 			return st == FSC_END ? FSC_OK : st;
 	}
@@ -360,7 +377,7 @@ static enum fsc_status one_member(struct chrome *c, const char **p)
 		if (c->t.fail != FSC_JT_MORE)
 			return bad_metadata(c, p);
 		c->t.repairs = repairs;
-		enum fsc_status st = fill(c, p);
+		enum fsc_status st = fsc_chrome_fill(c, p);
 		if (st == FSC_END)
 			return truncated(c);
 		if (st == FSC_ELIMIT && (size_t)(c->t.end - *p) >= c->t.cap)

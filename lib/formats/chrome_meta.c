@@ -107,6 +107,7 @@ void fsc_chrome_name_losses(struct chrome *c)
 		{ "event_without_ts", c->no_ts },
 		{ "event_bad_ts", c->bad_ts },
 		{ "event_empty", c->empty },
+		{ "event_unreadable", c->unreadable },
 		{ "event_not_object", c->plain_items },
 		{ "x_without_dur", c->x_no_dur },
 		{ "x_bad_dur", c->x_bad_dur },

@@ -79,6 +79,12 @@ static const struct {
 	const char *json, *code;
 	uint64_t n;
 } faults[] = {
+	{ "[{" X ",\"name\":\"a\",\"ts\":1,\"dur\":1},{" X
+	  ",\"name\":\"say \"hi\"\",\"ts\":2,\"dur\":1},{" X ",\"name\":\"c\",\"ts\":3,\"dur\":1}]",
+	  "event_unreadable", 1 },
+	{ "{\"traceEvents\":[{" X ",\"name:1,\"args\":{\"l\":[{\"a\":1},{\"b\":2}]}} , {" X
+	  ",\"name\":\"c\",\"ts\":3,\"dur\":1}]}",
+	  "event_unreadable", 1 },
 	{ "[{" X ",\"name\":\"a\",\"ts\":1,\"dur\":1},{" X ",\"ts\":1}]", "x_without_dur", 1 },
 	{ "[{" X ",\"name\":\"a\",\"ts\":1,\"dur\":1},{" X ",\"ts\":1,\"dur\":\"1z\"}]",
 	  "x_bad_dur", 1 },
@@ -162,6 +168,8 @@ static void every_tolerated_fault_has_its_counter(void **state)
 			fail_msg("%s: %s is %" PRIu64 ", expected %" PRIu64, faults[i].json,
 				 faults[i].code, loss_of(t, faults[i].code), faults[i].n);
 		assert_true(t->slices.n > 0);
+		if (!strcmp(faults[i].code, "event_unreadable"))
+			assert_int_equal(t->losses.n, 1); /* and nothing else */
 		fsc_trace_free(t);
 	}
 }
