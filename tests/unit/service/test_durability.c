@@ -16,7 +16,7 @@
 
 /* ---- in the way of the calls ---- */
 
-enum call { CALL_WRITE, CALL_FDATASYNC, CALL_FSYNC, CALL_RENAME };
+enum call { CALL_WRITE, CALL_PWRITE, CALL_FDATASYNC, CALL_FSYNC, CALL_RENAME };
 struct note {
 	enum call call;
 	char path[200]; /* what the descriptor is */
@@ -62,6 +62,14 @@ ssize_t write(int fd, const void *p, size_t n)
 
 	*(void **)&call = real("write");
 	return noted(CALL_WRITE, fd, NULL) ? -1 : call(fd, p, n);
+}
+
+ssize_t pwrite64(int fd, const void *p, size_t n, off64_t at)
+{
+	ssize_t (*call)(int, const void *, size_t, off64_t);
+
+	*(void **)&call = real("pwrite64");
+	return noted(CALL_PWRITE, fd, NULL) ? -1 : call(fd, p, n, at);
 }
 
 int fdatasync(int fd)
@@ -251,6 +259,27 @@ static void wherever_the_disk_is_full_the_answer_is_true(void **state)
 	fail_each_call(*state, ENOSPC, "full");
 }
 
+/* The first attempt cannot write the log: the reserve is given up, and the second one works. */
+static void a_bundle_can_be_deleted_on_a_full_disk(void **state)
+{
+	struct place *p = *state;
+	struct fsc_ingest *in = ingest(p);
+	struct fsc_upload_done done;
+	uint64_t size;
+	char path[320];
+
+	assert_ok(p, upload(p, in, "to be deleted", &done));
+	snprintf(path, sizeof(path), "%s/blobs/reserve", p->dir);
+	assert_int_equal(access(path, F_OK), 0);
+	record(1, ENOSPC);
+	assert_ok(p, fsc_ingest_delete(in, 1, done.id, &p->err));
+	stop_recording();
+	assert_int_equal(notes[0].call, CALL_PWRITE); /* it was the log that failed */
+	assert_int_equal(fsc_blob_stat(p->b, done.sha256, &size, &p->err), FSC_ENOTFOUND);
+	assert_int_equal(access(path, F_OK), 0); /* taken back */
+	fsc_ingest_free(in);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -258,6 +287,7 @@ int main(void)
 		contract_test(a_published_segment_is_on_the_disk_before_its_row),
 		contract_test(whichever_call_fails_the_answer_is_true),
 		contract_test(wherever_the_disk_is_full_the_answer_is_true),
+		contract_test(a_bundle_can_be_deleted_on_a_full_disk),
 	};
 
 	fsc_log_setup(2, FSC_LOG_ERROR);

@@ -389,6 +389,63 @@ static void two_servers_cannot_have_one_folder(void **state)
 	fsc_store_close(a);
 }
 
+static void exec_sql(struct place *p, const char *sql)
+{
+	char *msg = NULL;
+	sqlite3 *h;
+
+	assert_int_equal(sqlite3_open(p->store_url + strlen("sqlite:"), &h), SQLITE_OK);
+	sqlite3_busy_timeout(h, 5000);
+	if (sqlite3_exec(h, sql, NULL, NULL, &msg) != SQLITE_OK)
+		fail_msg("%s: %s", sql, msg);
+	sqlite3_close(h);
+}
+
+/* Times two hours ahead were written before the clock was set back. */
+static void a_clock_that_is_set_back_strands_no_job(void **state)
+{
+	struct place *p = *state;
+	struct fsc_store_lease l, again;
+
+	put_bundle(p, "abc", "x");
+	exec_sql(p, "UPDATE job SET due_at = (unixepoch() + 7200) * 1000000000");
+	assert_ok(p, fsc_queue_lease(p->q, "me", 60000000000, &l, &p->err));
+	exec_sql(p, "UPDATE job SET lease_until = (unixepoch() + 7200) * 1000000000");
+	assert_ok(p, fsc_queue_lease(p->q, "me", 60000000000, &again, &p->err));
+	assert_true(again.job == l.job);
+	/* a little ahead is a pause or a lease like any other */
+	exec_sql(p, "UPDATE job SET lease_until = (unixepoch() + 600) * 1000000000");
+	assert_int_equal(fsc_queue_lease(p->q, "me", 60000000000, &l, &p->err), FSC_END);
+}
+
+static void ids_rise_even_when_the_clock_was_set_back(void **state)
+{
+	struct place *p = *state;
+
+	put_bundle(p, "abc", "x");
+	exec_sql(p, "PRAGMA foreign_keys = OFF; UPDATE bundle SET id = 9000000000000000000");
+	place_close(p);
+	place_open(p);
+	assert_true(fsc_store_new_id(p->s) > 9000000000000000000);
+}
+
+static void the_log_does_not_grow_without_end(void **state)
+{
+	struct place *p = *state;
+	char *value = fsc_xalloc(1, 1 << 20);
+	char path[320];
+	struct stat sb;
+
+	for (int i = 0; i < 60; i++) {
+		memset(value, 'a' + i % 26, 1 << 20);
+		assert_ok(p, fsc_store_setting_put(p->s, "k", value, 1 << 20, false, &p->err));
+	}
+	snprintf(path, sizeof(path), "%s/store.db-wal", p->dir);
+	assert_int_equal(stat(path, &sb), 0);
+	assert_true(sb.st_size < 30 << 20); /* 16 MiB, then it begins again */
+	fsc_free(value);
+}
+
 int main(void)
 {
 	const struct CMUnitTest with_vfs[] = {
@@ -399,6 +456,9 @@ int main(void)
 		contract_test(a_lock_held_for_a_moment_is_waited_for),
 		contract_test(a_piece_that_loses_the_transaction_takes_no_other_along),
 		contract_test(two_servers_cannot_have_one_folder),
+		contract_test(a_clock_that_is_set_back_strands_no_job),
+		contract_test(ids_rise_even_when_the_clock_was_set_back),
+		contract_test(the_log_does_not_grow_without_end),
 	};
 
 	return cmocka_run_group_tests(with_vfs, vfs_setup, vfs_teardown);
