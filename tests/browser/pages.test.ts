@@ -201,9 +201,10 @@ test('a link reopens exactly what was shown', { skip: noBrowser }, async () => {
 	await page.mouse.click(box.x + at.x, box.y + at.y);
 	await page.locator('.slice-name').waitFor();
 	await page.keyboard.press('KeyP');
+	await page.getByRole('button', { name: /^Fold python/ }).first().click();
 	await page.waitForTimeout(400);
 	const link = page.url();
-	const state = () => ({ view: window.__ui!.view(), range: window.__ui!.range(), ts: window.__ui!.details()?.ts, name: window.__ui!.details()?.name, pinned: document.querySelectorAll('.gutter-rows.pinned .g-row').length });
+	const state = () => ({ view: window.__ui!.view(), range: window.__ui!.range(), ts: window.__ui!.details()?.ts, name: window.__ui!.details()?.name, pinned: document.querySelectorAll('.gutter-rows.pinned .g-row').length, rows: window.__ui!.rows().map((r) => r.title) });
 	const before = await page.evaluate(state);
 	assert.equal(before.pinned, 2);
 	const { page: again } = await newPage(c);

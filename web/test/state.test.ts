@@ -8,7 +8,7 @@ import { absolute, exportUrl, padded, viewerUrl } from '../src/lib/perfetto';
 import { lossSummary, traceTitle } from '../src/lib/text';
 
 test('the state of a timeline survives the URL, names with dots and spaces included', () => {
-	const s = { t0: 5, t1: 9_007_199_254_740, sel: { track: 3, ts: 4_532_013_000, name: 'void f<a.b>(x, 1.5) & more' }, q: 'gemm 16', pin: [2, 7], range: { t0: 1, t1: 2 }, tab: 'slices' };
+	const s = { t0: 5, t1: 9_007_199_254_740, sel: { track: 3, ts: 4_532_013_000, name: 'void f<a.b>(x, 1.5) & more' }, q: 'gemm 16', pin: [2, 7], range: { t0: 1, t1: 2 }, tab: 'slices', open: [['t5', true], ['p-1', false], ['p0:small', true]] as [string, boolean][] };
 	assert.deepEqual(parseState(writeState('?test&keep=1', s)), s);
 });
 
@@ -19,7 +19,7 @@ test('unknown parameters stay, and empty state leaves none of its own', () => {
 });
 
 test('nonsense in the URL is left out', () => {
-	const s = parseState('?t0=9&t1=3&sel=1.x.y&pin=a,2,-1&range=5..5');
+	const s = parseState('?t0=9&t1=3&sel=1.x.y&pin=a,2,-1&range=5..5&open=x,t,%3Cscript%3E');
 	assert.deepEqual(s, { ...EMPTY_STATE, pin: [2] });
 	assert.equal(parseState('?t0=99999999999999999999&t1=3').t0, null);
 });

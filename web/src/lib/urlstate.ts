@@ -10,8 +10,10 @@ export type TimelineState = {
 	pin: number[];
 	range: { t0: number; t1: number } | null;
 	tab: string;
+	/** Sections and tracks that were opened (true) or closed. */
+	open: [string, boolean][];
 };
-export const EMPTY_STATE: TimelineState = { t0: null, t1: null, sel: null, q: '', pin: [], range: null, tab: '' };
+export const EMPTY_STATE: TimelineState = { t0: null, t1: null, sel: null, q: '', pin: [], range: null, tab: '', open: [] };
 
 function intOrNull(s: string | null): number | null {
 	if (s === null || !/^-?\d{1,16}$/.test(s)) return null;
@@ -32,6 +34,7 @@ export function parseState(query: string): TimelineState {
 		pin: (p.get('pin') ?? '').split(',').filter((s) => /^\d{1,9}$/.test(s)).map(Number),
 		range: parseRange(p.get('range')),
 		tab: p.get('tab') ?? '',
+		open: parseOpen(p.get('open')),
 	};
 }
 
@@ -39,6 +42,12 @@ export function parseState(query: string): TimelineState {
 export function parseSelection(s: string | null): Selection | null {
 	const m = s === null ? null : /^(\d{1,9})\.(-?\d{1,16})\.([\s\S]*)$/.exec(s);
 	return m ? { track: Number(m[1]), ts: Number(m[2]), name: m[3] } : null;
+}
+
+/** "t5,-p0": t5 is open, p0 is closed. */
+export function parseOpen(s: string | null): [string, boolean][] {
+	return (s ?? '').split(',').filter((k) => /^-?[gpt]-?\d{1,9}(:small)?$/.test(k))
+		.map((k) => (k.startsWith('-') ? [k.slice(1), false] : [k, true]));
 }
 
 export function parseRange(s: string | null): { t0: number; t1: number } | null {
@@ -60,6 +69,7 @@ export function writeState(query: string, s: TimelineState): string {
 	put('pin', s.pin.join(','));
 	put('range', s.range ? `${Math.round(s.range.t0)}..${Math.round(s.range.t1)}` : null);
 	put('tab', s.tab);
+	put('open', s.open.map(([key, on]) => (on ? key : `-${key}`)).join(','));
 	const out = p.toString();
 	return out ? `?${out}` : '';
 }

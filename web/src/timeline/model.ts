@@ -80,6 +80,7 @@ export class TimelineModel {
 			this.range.value = s.range;
 			this.pins.value = s.pin.filter((p) => this.byId.has(p));
 			this.tab.value = s.tab;
+			this.open.value = new Map(s.open);
 		});
 		this.hits.set(s.q);
 		if (!same(s.sel, this.sel.peek())) this.select(s.sel, null, false);
@@ -95,6 +96,7 @@ export class TimelineModel {
 			pin: this.pins.value,
 			range: this.range.value,
 			tab: this.tab.value,
+			open: [...this.open.value],
 		};
 	}
 
