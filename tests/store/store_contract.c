@@ -606,6 +606,14 @@ static void a_foreign_cursor_is_refused(void **state)
 	q.sort = FSC_SORT_NAME; /* made for another order */
 	assert_fails(p, fsc_store_trace_list(p->s, &p->a, &q, &page, &p->err), FSC_EINVAL,
 		     "cursor");
+	q.sort = FSC_SORT_STARTED; /* a name of another length */
+	assert_fails(p, fsc_store_trace_list(p->s, &p->a, &q, &page, &p->err), FSC_EINVAL,
+		     "cursor");
+	page = list(p, (struct fsc_trace_query){ .limit = 1, .sort = FSC_SORT_NAME });
+	q.cursor = page.next;
+	q.sort = FSC_SORT_RANK; /* one of the same length */
+	assert_fails(p, fsc_store_trace_list(p->s, &p->a, &q, &page, &p->err), FSC_EINVAL,
+		     "cursor");
 	q.sort = FSC_SORT_RECEIVED;
 	for (size_t i = 0; i < FSC_ARRAY_LEN(bad); i++) {
 		q.cursor = bad[i];

@@ -8,6 +8,7 @@
  *   fail NAME        member NAME cannot be read
  *   withdraw NAME    a trace that turns out to be broken after its facts
  *   die              ends by SIGKILL
+ *   vanish PATH      a trace named gone unless the file is there, which it makes first
  *   die_once PATH    ends by SIGKILL unless the file is there, which it makes first
  *   nonsense         breaks the protocol
  * END follows by itself. Include it in one file per program and call fake_indexer_main() first in main.
@@ -106,11 +107,13 @@ static void fake_do(const char *word, const char *arg)
 	else if (!strcmp(word, "nonsense") &&
 		 write(FSC_INDEXER_FD_SOCKET, "\xff\xff\xff\xff----", 8) < 0)
 		_exit(93);
-	if (!strcmp(word, "die_once")) {
+	if (!strcmp(word, "die_once") || !strcmp(word, "vanish")) {
 		if (access(arg, F_OK) == 0)
 			return;
 		close(open(arg, O_CREAT | O_WRONLY, 0600));
 	}
+	if (!strcmp(word, "vanish"))
+		fake_trace("gone", 0);
 	if (!strncmp(word, "die", 3))
 		raise(SIGKILL);
 }

@@ -318,6 +318,50 @@ static void indexing_again_keeps_ids_and_segments(void **state)
 	assert_int_equal(count(p, FSC_BLOB_SEGMENT), 2);
 }
 
+static void indexing_again_drops_what_is_gone(void **state)
+{
+	struct place *p = *state;
+	struct fsc_worker *w;
+	char script[400];
+	int64_t id;
+
+	snprintf(script, sizeof(script), "trace stays\nvanish %s/marker", p->dir);
+	id = upload(p, script);
+	w = start(p);
+	wait_state(p, id, FSC_BUNDLE_READY);
+	assert_int_equal(count(p, FSC_BLOB_SEGMENT), 2);
+	assert_ok(p, fsc_store_bundle_reindex(p->s, 1, id, &p->err));
+	fsc_worker_wake(w);
+	wait_state(p, id, FSC_BUNDLE_READY);
+	fsc_worker_stop(w);
+	assert_int_equal(traces_of(p, id).n_items, 1);
+	assert_string_equal(traces_of(p, id).items[0].name, "stays");
+	assert_int_equal(count(p, FSC_BLOB_SEGMENT), 1);
+}
+
+/* Nobody tells the worker before it publishes: the lease is long, so there is no heartbeat meanwhile. */
+static void a_bundle_deleted_before_publishing_leaves_no_segments(void **state)
+{
+	struct place *p = *state;
+	int64_t id = upload(p, "trace rank0\nslow 600");
+	struct fsc_ingest_opts o = { .store = p->s, .blobs = p->b };
+	struct fsc_ingest *in = fsc_ingest_new(&o);
+	struct fsc_worker *w = start(p);
+	struct fsc_worker_stats stats = { 0 };
+
+	wait_state(p, id, FSC_BUNDLE_INDEXING);
+	assert_ok(p, fsc_ingest_delete(in, 1, id, &p->err));
+	for (int i = 0; i < 500 && !stats.returned; i++) {
+		usleep(10000);
+		fsc_worker_stats(w, &stats);
+	}
+	assert_int_equal(stats.returned, 1);
+	fsc_worker_stop(w);
+	fsc_ingest_free(in);
+	assert_int_equal(count(p, FSC_BLOB_SEGMENT), 0);
+	assert_int_equal(count(p, FSC_BLOB_TEMP), 0);
+}
+
 static void a_missing_blob_is_said_so(void **state)
 {
 	struct place *p = *state;
@@ -389,6 +433,8 @@ int main(int argc, char **argv)
 		contract_test(progress_is_seen_while_it_runs),
 		contract_test(a_heartbeat_outlasts_the_lease),
 		contract_test(indexing_again_keeps_ids_and_segments),
+		contract_test(indexing_again_drops_what_is_gone),
+		contract_test(a_bundle_deleted_before_publishing_leaves_no_segments),
 		contract_test(a_missing_blob_is_said_so),
 		contract_test(a_missing_indexer_fails_the_bundle_not_the_server),
 		contract_test(many_bundles_on_many_threads_all_end),
