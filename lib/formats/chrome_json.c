@@ -117,7 +117,11 @@ static enum fsc_status one_event(struct chrome *c, const char **p)
 		if (FSC_LIKELY(q != NULL)) {
 			enum fsc_status st = fsc_chrome_emit(c);
 			*p = q;
-			return FSC_LIKELY(st == FSC_OK) ? st : no_memory(c, st);
+			if (FSC_LIKELY(st == FSC_OK))
+				return st;
+			st = no_memory(c, st);
+			fsc_err_at(c->err, NULL, (int64_t)fsc_jt_offset(&c->t, q));
+			return st;
 		}
 		c->t.repairs = repairs;
 		c->n = n;

@@ -50,19 +50,28 @@ static void check_categories(const char *file, const struct fsc_trace *t, const 
 	const char *cat;
 	json_t *want;
 	long long all = 0;
+	struct {
+		long long n, sum;
+	} *by_cat = fsc_xalloc(t->cats.n + 1, sizeof(*by_cat));
 
+	for (uint32_t i = 0; i < t->slices.n; i++)
+		if (!instant(t, i)) {
+			by_cat[t->slices.cat[i]].n++;
+			by_cat[t->slices.cat[i]].sum += t->slices.dur[i];
+		}
 	json_object_foreach(json_object_get(exact, "categories"), cat, want)
 	{
 		long long n = 0, sum = 0;
-		for (uint32_t i = 0; i < t->slices.n; i++)
-			if (!instant(t, i) && !strcmp(cat_of(t, i), cat)) {
-				n++;
-				sum += t->slices.dur[i];
+		for (size_t k = 0; k < t->cats.n; k++)
+			if (!strcmp(str_of(t, t->cats.v[k]), cat)) {
+				n += by_cat[k].n;
+				sum += by_cat[k].sum;
 			}
 		same(file, cat, n, num(want, "count"));
 		same(file, cat, sum, num(want, "sum_dur_ns"));
 		all += n;
 	}
+	fsc_free(by_cat);
 	same(file, "x_with_dur", all, num(exact, "x_with_dur"));
 	same(file, "slices with a duration", (long long)(t->slices.n - t->n_instants),
 	     num(exact, "x_with_dur"));
