@@ -8,6 +8,7 @@
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <pthread.h>
 #include <signal.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
@@ -408,9 +409,50 @@ static void a_program_that_is_not_there_is_an_error_with_its_name(void **state)
 	assert_int_equal(res.frames, 77);
 }
 
+#define N_THREADS 4
+#define RUNS_EACH 5
+
+/* Counts in failed what is not as it should be: cmocka's asserts are for the main thread. */
+static void *run_many(void *ctx)
+{
+	atomic_int *failed = ctx;
+
+	for (int i = 0; i < RUNS_EACH; i++) {
+		struct fsc_indexer_job job = new_job(i % 2 ? "tell" : "two_traces");
+		struct fsc_err err = FSC_ERR_INIT;
+		struct seen seen = { .traces = 0 };
+		struct fsc_indexer_sink sink = { &seen, take_fact, give_segment };
+		FILE *blob = tmpfile();
+
+		job.blob_fd = blob ? fileno(blob) : -1;
+		enum fsc_status st = fsc_indexer_run(&job, &sink, NULL, NULL, &err);
+		if (st != FSC_OK || seen.n_fds != (i % 2 ? 2 : 0) || seen.traces != (i % 2 ? 1 : 2))
+			atomic_fetch_add(failed, 1);
+		if (blob)
+			fclose(blob);
+	}
+	return NULL;
+}
+
+static void runs_of_several_threads_do_not_share_descriptors(void **state)
+{
+	pthread_t thread[N_THREADS];
+	atomic_int failed = 0;
+	unsigned before = count_fds();
+
+	(void)state;
+	for (int i = 0; i < N_THREADS; i++)
+		assert_int_equal(pthread_create(&thread[i], NULL, run_many, &failed), 0);
+	for (int i = 0; i < N_THREADS; i++)
+		assert_int_equal(pthread_join(thread[i], NULL), 0);
+	assert_int_equal(failed, 0);
+	assert_int_equal(count_fds(), before);
+}
+
 int main(int argc, char **argv)
 {
 	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(runs_of_several_threads_do_not_share_descriptors),
 		cmocka_unit_test(the_child_gets_its_options_and_no_other_descriptor),
 		cmocka_unit_test(segments_arrive_in_the_files_of_the_sink),
 		cmocka_unit_test(nonsense_from_the_child_is_a_protocol_error),
