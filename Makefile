@@ -288,9 +288,14 @@ TESTS_store := \
 TESTS_demo := \
 	tests/unit/demo/test_demo.c
 
-TESTS_http :=
+TESTS_http := \
+	tests/unit/http/test_head.c \
+	tests/unit/http/test_range.c \
+	tests/unit/http/test_req.c \
+	tests/unit/http/test_stream.c
 
-TESTS_auth :=
+TESTS_auth := \
+	tests/unit/auth/test_session.c
 
 TESTS_service := \
 	tests/unit/service/test_durability.c \
@@ -337,7 +342,8 @@ FUZZ_formats := \
 
 FUZZ_segment := tests/fuzz/fuzz_segment.c
 
-FUZZ_http :=
+FUZZ_http := \
+	tests/fuzz/fuzz_http.c
 
 FUZZ_api :=
 
