@@ -49,6 +49,16 @@ export function Drawer({ model, stage }: { model: TimelineModel; stage: Stage | 
 		setShut(false);
 		model.commit();
 	};
+	const arrows = (e: KeyboardEvent) => {
+		const step = e.key === 'ArrowRight' ? 1 : e.key === 'ArrowLeft' ? -1 : 0;
+		if (step === 0) return;
+		e.preventDefault();
+		e.stopPropagation();
+		const keys = TABS.map(([k]) => k as string);
+		const next = keys[(keys.indexOf(tab) + step + keys.length) % keys.length];
+		pick(next);
+		document.getElementById(`d-tab-${next}`)?.focus();
+	};
 	return (
 		<section class="tl-drawer" aria-label="Tables and details" style={{ height: `${shut ? 37 : height}px` }}>
 			<div class="splitter" role="separator" aria-orientation="horizontal" aria-label="Height of the drawer" aria-valuenow={height} aria-valuemin={120} aria-valuemax={900} tabIndex={0}
@@ -59,8 +69,8 @@ export function Drawer({ model, stage }: { model: TimelineModel; stage: Stage | 
 				}} />
 			<div class="d-left">
 				<div class="d-head">
-					<div class="tabs small" role="tablist" aria-label="Tables">
-						{TABS.map(([k, text]) => <button key={k} type="button" role="tab" id={`d-tab-${k}`} aria-controls="d-panel" aria-selected={k === tab} onClick={() => pick(k)}>{text}</button>)}
+					<div class="tabs small" role="tablist" aria-label="Tables" onKeyDown={arrows}>
+						{TABS.map(([k, text]) => <button key={k} type="button" role="tab" id={`d-tab-${k}`} aria-controls="d-panel" aria-selected={k === tab} tabIndex={k === tab ? 0 : -1} onClick={() => pick(k)}>{text}</button>)}
 					</div>
 					<span class="grow" />
 					<div class="d-actions" id="d-actions" />
