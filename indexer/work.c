@@ -32,7 +32,7 @@ struct state {
 	int64_t slot;		  /* of the held trace */
 	bool trace_open;	  /* TRACE was put, TRACE_END not yet */
 	size_t n_skipped;	  /* entries of the bundle's list already told */
-	uint64_t n_traces;
+	uint64_t n_traces, n_failed;
 	int64_t blob_bytes, last_progress_ns;
 	uint64_t events;
 };
@@ -80,6 +80,7 @@ static enum fsc_status put_member(struct state *s, const char *path, const char 
 		.offset = why->offset < -1 ? -1 : why->offset,
 	};
 	s->trace_open = false;
+	s->n_failed += !strcmp(outcome, "failed");
 	return fsc_fact_stream_put(&s->out, &f, err);
 }
 
@@ -316,7 +317,12 @@ static enum fsc_status walk(struct state *s, struct fsc_err *err)
 	s->member.path = NULL;
 	if (st != FSC_END)
 		return st;
-	return put_skipped(s, err);
+	st = put_skipped(s, err);
+	/* Nothing failed, but nothing came of it either: say so, or the bundle would be ready and empty. */
+	if (st == FSC_OK && !s->n_traces && !s->n_failed)
+		st = fsc_err_set(err, FSC_EUNSUPPORTED, "no_trace",
+				 "the archive holds no file that is a trace");
+	return st;
 }
 
 /* ---- the whole ---- */

@@ -215,6 +215,23 @@ static void what_is_no_trace_is_refused_by_name(void **state)
 	refuse(good, strlen(good) - 40, "json_truncated");
 }
 
+static void an_archive_without_any_trace_is_refused(void **state)
+{
+	struct fsc_buf b = FSC_BUF_INIT(1 << 20);
+	struct told d;
+
+	(void)state;
+	tar_file(&b, "notes.txt", "hello");
+	tar_end(&b);
+	told_run_bytes(&d, new_job("notes.tar"), b.data, b.len);
+	must_run(&d);
+	assert_int_equal(d.end.status, FSC_EUNSUPPORTED);
+	assert_string_equal(d.end.code, "no_trace");
+	assert_string_equal(member(&d, "notes.txt")->outcome, "skipped");
+	told_fini(&d);
+	fsc_buf_fini(&b);
+}
+
 static void a_million_brackets_are_refused_quickly(void **state)
 {
 	size_t n = 64u << 20;
@@ -245,7 +262,7 @@ static void names_outside_ascii_survive_the_sandbox(void **state)
 	(void)state;
 	told_run_bytes(&d, new_job("z.zip"), zip, sizeof(zip));
 	must_run(&d);
-	assert_int_equal(d.end.status, FSC_OK);
+	assert_string_equal(d.end.code, "no_trace");
 	assert_string_equal(member(&d, "\xC3\xA9.json")->outcome, "skipped");
 	assert_string_equal(member(&d, "\xC3\xA9.json")->code, "not_a_timeline");
 	told_fini(&d);
@@ -300,6 +317,7 @@ int main(void)
 		cmocka_unit_test(a_bad_rank_among_good_ones_fails_alone),
 		cmocka_unit_test(the_manifest_says_who_a_file_is_of),
 		cmocka_unit_test(what_is_no_trace_is_refused_by_name),
+		cmocka_unit_test(an_archive_without_any_trace_is_refused),
 		cmocka_unit_test(a_million_brackets_are_refused_quickly),
 		cmocka_unit_test(names_outside_ascii_survive_the_sandbox),
 		cmocka_unit_test(a_trace_too_big_for_the_memory_limit_fails_with_that_reason),
