@@ -3,13 +3,14 @@
 // beside it, and manifest.json (path, mime, sha256, size). Same sources, same bytes.
 import { build } from 'esbuild';
 import { createHash } from 'node:crypto';
-import { mkdirSync, readFileSync, readdirSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import { mkdirSync, readFileSync, readdirSync, renameSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { dirname, extname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { brotliCompressSync, constants, gzipSync } from 'node:zlib';
 
 const here = dirname(fileURLToPath(import.meta.url));
-const out = join(here, '../build/web');
+const final = join(here, '../build/web');
+const out = `${final}.${process.pid}`; // renamed when whole, so that two builds at once do not mix
 const LIMIT_GZIP = 120_000; // JS and CSS together, in bytes after gzip
 const MIME = {
 	'.html': 'text/html; charset=utf-8',
@@ -18,7 +19,7 @@ const MIME = {
 	'.svg': 'image/svg+xml',
 };
 
-rmSync(out, { recursive: true, force: true });
+process.on('exit', () => rmSync(out, { recursive: true, force: true })); // what a failed build leaves
 mkdirSync(join(out, 'assets'), { recursive: true });
 
 const result = await build({
@@ -62,6 +63,7 @@ const files = [];
 const walk = (dir) => {
 	for (const name of readdirSync(join(out, dir)).sort()) {
 		const path = dir ? `${dir}/${name}` : name;
+		if (/\.(gz|br)$/.test(name)) continue;
 		if (statSync(join(out, path)).isDirectory()) walk(path);
 		else files.push(path);
 	}
@@ -88,5 +90,8 @@ const manifest = files.map((path) => {
 	};
 });
 writeFileSync(join(out, 'manifest.json'), JSON.stringify({ version: 1, files: manifest }, null, '\t') + '\n');
+rmSync(final, { recursive: true, force: true });
+if (shipped <= LIMIT_GZIP) renameSync(out, final);
+else rmSync(out, { recursive: true });
 if (shipped > LIMIT_GZIP) throw new Error(`JS and CSS are ${shipped} bytes gzip, more than ${LIMIT_GZIP}`);
 console.log(`web: ${files.length} files, JS and CSS ${(shipped / 1000).toFixed(1)} kB gzip`);
