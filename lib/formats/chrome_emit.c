@@ -579,8 +579,11 @@ static enum fsc_status memory_of(struct chrome_memory **out, struct chrome *c, u
 		    (*out)->device == m.device)
 			return FSC_OK;
 	}
-	if (c->memories.n >= 4096)
-		return FSC_ELIMIT;
+	*out = NULL;
+	if (c->memories.n >= CHROME_MEMORIES) {
+		c->memory_devices++;
+		return FSC_OK;
+	}
 	if (!fsc_vec_push(&c->memories, m))
 		return FSC_ENOMEM;
 	*out = &c->memories.v[c->memories.n - 1];
@@ -596,7 +599,7 @@ static enum fsc_status memory_counters(struct chrome *c, uint32_t ident, int64_t
 	struct chrome_memory *m;
 	double v;
 	TRY(memory_of(&m, c, fsc_build_ident_process(c->b, ident)));
-	for (int i = 0; i < 2; i++) {
+	for (int i = 0; m && i < 2; i++) {
 		if (!(c->have_arg >> both[i].a & 1) || !fsc_chrome_double(&v, &c->a[both[i].a]))
 			continue;
 		if (m->track[i] == FSC_NO_TRACK)

@@ -85,6 +85,7 @@ struct chrome_cat {
 };
 
 /* Counter tracks of [memory] instants: one pair per process and device. */
+#define CHROME_MEMORIES 1024u
 struct chrome_memory {
 	uint32_t process, track[2]; /* allocated, reserved; FSC_NO_TRACK not made yet */
 	int32_t type, device;
@@ -123,7 +124,7 @@ struct chrome {
 	/* losses counted here and named once at the end */
 	uint64_t phases[128]; /* of unknown ones */
 	uint64_t no_phase, no_ts, bad_ts, x_no_dur, x_bad_dur, inexact, args_too_big, bad_counter,
-		no_id, commas, empty, bad_correlation, metadata_unknown;
+		no_id, commas, empty, bad_correlation, metadata_unknown, memory_devices;
 	uint64_t events;	     /* with a phase */
 	uint64_t unreadable, wasted; /* chrome_resync.c */
 

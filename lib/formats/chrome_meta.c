@@ -113,6 +113,7 @@ void fsc_chrome_name_losses(struct chrome *c)
 		{ "x_bad_dur", c->x_bad_dur },
 		{ "time_below_1_ns", c->inexact },
 		{ "id_missing", c->no_id },
+		{ "memory_device_limit", c->memory_devices },
 		{ "counter_not_a_number", c->bad_counter },
 		{ "correlation_not_a_number", c->bad_correlation },
 		{ "metadata_event_ignored", c->metadata_unknown },

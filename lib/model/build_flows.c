@@ -62,20 +62,29 @@ static bool event_before(const struct fsc_build_flow_ev *a, const struct fsc_bui
 	return a->ts != b->ts ? a->ts < b->ts : rank_of(a->phase) < rank_of(b->phase);
 }
 
-/* Order of one chain: insertion, since chains are short; long ones are mostly in order already. */
+static bool index_before(const void *ctx, uint32_t i, uint32_t k)
+{
+	const struct fsc_build_flow_ev *f = ctx;
+	return event_before(&f[i], &f[k]);
+}
+
+/* The events of one chain in time order, with room for the sort behind them. */
 static bool collect(struct u32s *l, const struct fsc_build *b, uint32_t head)
 {
+	bool ordered = true;
 	l->a.n = 0;
 	for (uint32_t i = head; i != UINT32_MAX; i = b->flows.v[i].next) {
 		if (!fsc_vec_push(&l->a, i))
 			return false;
-		size_t k = l->a.n - 1;
-		while (k > 0 && event_before(&b->flows.v[i], &b->flows.v[l->a.v[k - 1]])) {
-			l->a.v[k] = l->a.v[k - 1];
-			k--;
-		}
-		l->a.v[k] = i;
+		size_t n = l->a.n;
+		ordered &= n < 2 || !index_before(b->flows.v, i, l->a.v[n - 2]);
 	}
+	if (ordered)
+		return true;
+	size_t n = l->a.n;
+	if (!fsc_vec_reserve(&l->a, n + n / 2 + 1))
+		return false;
+	fsc_sort_u32(l->a.v, n, l->a.v + n, index_before, b->flows.v);
 	return true;
 }
 

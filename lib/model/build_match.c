@@ -6,8 +6,12 @@
  * and are kept so, counted as "misplaced_end". Ends with no begin are counted as "end_without_begin".
  */
 #include "base/alloc.h"
+#include "base/limits.h"
 #include "model/build_int.h"
 #include "model/sort.h"
+
+/* Begins that an end looks at: more than any row can hold, and a bound on what a made file can cost. */
+#define MAX_LOOK (2 * FSC_MAX_NEST)
 
 struct stack {
 	FSC_VEC(uint32_t) open; /* indexes of halves */
@@ -30,10 +34,10 @@ static bool agrees(const struct fsc_build_half *begin, const struct fsc_build_ha
 static void close_begin(struct fsc_build *b, struct stack *s, const struct fsc_build_half *end)
 {
 	struct fsc_slices *sl = &b->t->slices;
-	size_t k = s->open.n;
-	while (k > 0 && !agrees(&b->halves.v[s->open.v[k - 1]], end))
+	size_t k = s->open.n, last = k > MAX_LOOK ? k - MAX_LOOK : 0;
+	while (k > last && !agrees(&b->halves.v[s->open.v[k - 1]], end))
 		k--;
-	if (k == 0) {
+	if (k == last) {
 		fsc_build_loss(b, "end_without_begin", 1);
 		return;
 	}

@@ -33,6 +33,7 @@ struct sweep {
 	uint64_t overlaps, too_deep;
 	const uint32_t *order; /* slices of the track in time order */
 	uint32_t n;
+	uint32_t real;	/* everything between the last flow event and this is an instant */
 	uint32_t *flow; /* flow events of the track's identity in time order */
 	uint32_t n_flows, next_flow;
 };
@@ -81,8 +82,16 @@ static void bind_flow(struct sweep *w, struct fsc_build_flow_ev *f, uint32_t i)
 			return;
 		}
 	if (f->phase == FSC_FLOW_END_NEXT) {
-		while (k < w->n && (s->flags[w->order[k]] & FSC_SLICE_INSTANT))
+		while (k < i && (s->flags[w->order[k]] & FSC_SLICE_INSTANT))
 			k++;
+		if (k == i) {
+			/* i never falls, so no instant is passed over twice. */
+			if (w->real < i)
+				w->real = i;
+			while (w->real < w->n && (s->flags[w->order[w->real]] & FSC_SLICE_INSTANT))
+				w->real++;
+			k = w->real;
+		}
 		if (k < w->n)
 			bind(f, s, w->order[k]);
 		return;
@@ -169,6 +178,7 @@ static void sweep_track(struct sweep *w)
 	w->ragged = false;
 	w->depths = 0;
 	w->next_flow = 0;
+	w->real = 0;
 	for (uint32_t k = 0; k < w->n; k++) {
 		uint32_t i = w->order[k];
 		if (w->next_flow < w->n_flows)

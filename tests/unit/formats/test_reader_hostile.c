@@ -196,6 +196,58 @@ static void deep_stacks_keep_as_many_rows_as_the_limit(void **state)
 	fsc_buf_fini(&b);
 }
 
+#pragma GCC diagnostic push
+#pragma GCC diagnostic ignored "-Wformat-nonliteral"
+/* A file that is one array of n times the same event, its numbers counting up. */
+static struct fsc_trace *repeated(const char *fmt, int n)
+{
+	struct fsc_buf b = FSC_BUF_INIT(SIZE_MAX);
+	struct fsc_err err = FSC_ERR_INIT;
+
+	fsc_buf_adds(&b, "[" EV);
+	for (int i = 0; i < n; i++)
+		fsc_buf_addf(&b, fmt, i, i);
+	fsc_buf_addc(&b, ']');
+	struct fsc_trace *t = read_trace_text(b.data, b.len, &err);
+	assert_non_null(t);
+	fsc_buf_fini(&b);
+	return t;
+}
+
+/* Shapes that cost the square of their size in a naive reader: 100,000 events each must take no time to speak of. */
+static void made_up_shapes_cost_no_more_than_real_ones(void **state)
+{
+	static const char *const shapes[] = {
+		/* begins that nothing ends, ends that nothing begins */
+		",{\"ph\":\"B\",\"name\":\"b\",\"ts\":%d},{\"ph\":\"E\",\"name\":\"e\",\"ts\":%d}",
+		/* one flow with all its ends, latest first */
+		",{\"ph\":\"f\",\"bp\":\"e\",\"id\":1,\"pid\":1,\"tid\":1,\"ts\":-%d,\"args\":{"
+		"\"k\":%d}}",
+		/* flow ends that look for the next slice among instants */
+		",{\"ph\":\"f\",\"id\":1,\"pid\":1,\"tid\":1,\"ts\":0},{\"ph\":\"i\",\"pid\":1,"
+		"\"tid\":1,\"ts\":%d,"
+		"\"args\":{\"k\":%d}}",
+		/* a device for every instant */
+		",{\"ph\":\"i\",\"name\":\"[memory]\",\"ts\":%d,\"args\":{\"Device "
+		"Type\":1,\"Device Id\":%d,"
+		"\"Total Allocated\":1}}",
+		/* slices that all overlap the next */
+		",{\"ph\":\"X\",\"ts\":%d,\"dur\":300,\"args\":{\"k\":%d}}",
+		/* latest first */
+		",{\"ph\":\"X\",\"ts\":-%d,\"dur\":1,\"args\":{\"k\":%d}}",
+	};
+
+	(void)state;
+	for (size_t i = 0; i < FSC_ARRAY_LEN(shapes); i++) {
+		int64_t start = fsc_clock_cpu_ns();
+		fsc_trace_free(repeated(shapes[i], 100000));
+		if (fsc_clock_cpu_ns() - start > 5000000000)
+			fail_msg("shape %zu takes %lld ms", i,
+				 (long long)(fsc_clock_cpu_ns() - start) / 1000000);
+	}
+}
+#pragma GCC diagnostic pop
+
 /* A small window: thousands of readers with the usual one would only measure the allocator. */
 static struct fsc_trace *read_cut(const char *text, size_t n, struct fsc_err *err)
 {
@@ -345,6 +397,7 @@ int main(void)
 		cmocka_unit_test(a_value_larger_than_the_window_is_an_error_with_its_offset),
 		cmocka_unit_test(a_large_metadata_value_is_left_out_and_counted),
 		cmocka_unit_test(args_larger_than_the_limit_are_left_out_and_counted),
+		cmocka_unit_test(made_up_shapes_cost_no_more_than_real_ones),
 		cmocka_unit_test(deep_stacks_keep_as_many_rows_as_the_limit),
 		cmocka_unit_test(an_object_cut_at_any_byte_is_refused),
 		cmocka_unit_test(an_array_cut_between_events_is_accepted_and_inside_one_refused),
