@@ -232,5 +232,20 @@ rm "$tree/server/api/x.c"
 contract '/api/v1/bundles/{id}' read full
 refuses 'a handler that is not defined is named' 'fsc_api_bundle_get is not defined' api
 
+fresh
+mkdir -p "$tree/docs"
+echo "#define FSC_MAX_X 3" | write lib/base/limits.h
+printf "| \140FSC_MAX_X\140 | 3 |\n" | write docs/limits.md
+printf "see \140lib/base/a.c: fsc_a_get\140 and [limits](limits.md)\n" | write docs/ARCHITECTURE.md
+passes 'documents that agree with the tree pass' scripts/check-docs.sh
+echo "[gone](gone.md)" | write docs/x.md
+refuses 'a link that leads nowhere is named' 'gone.md is not there' scripts/check-docs.sh
+rm "$tree/docs/x.md"
+echo "#define FSC_MAX_Y 3" >>"$tree/lib/base/limits.h"
+refuses 'a limit that is not documented is named' 'FSC_MAX_Y is missing' scripts/check-docs.sh
+sed -i /FSC_MAX_Y/d "$tree/lib/base/limits.h"
+printf "\140lib/base/a.c: fsc_a_set\140\n" >>"$tree/docs/ARCHITECTURE.md"
+refuses 'a function that the architecture page names and the code lacks is named' 'fsc_a_set' scripts/check-docs.sh
+
 rm -f "$tree.log"
 echo "1..$n"
