@@ -201,7 +201,7 @@ void fsc_api_metrics(struct fsc_req *req, struct fsc_resp *resp)
 		     "# HELP fleetscope_build_info Version.\n# TYPE fleetscope_build_info gauge\n"
 		     "fleetscope_build_info{version=\"%s\"} 1\n",
 		     FSC_VERSION);
-	fsc_http_metrics(app->http, &resp->body);
+	fsc_http_metrics(req->http, &resp->body);
 	write_store(&resp->body, &s);
 	write_workers(app, &resp->body);
 	write_process(app, &resp->body);

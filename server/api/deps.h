@@ -20,7 +20,7 @@ struct fsc_app {
 	struct fsc_query *query;
 	struct fsc_analyses *analyses;
 	struct fsc_auth *auth;
-	struct fsc_http *http; /* set once the server listens */
+	struct fsc_http *http; /* main only; handlers have req->http */
 	const char *perfetto_origin;
 	bool demo;
 	int64_t started_ns; /* monotonic */

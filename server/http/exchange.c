@@ -43,6 +43,7 @@ void *fsc_exchange_begin(void *cls, const char *uri, struct MHD_Connection *mc)
 	x->mc = mc;
 	x->conn = info ? info->socket_context : NULL;
 	fsc_req_init(&x->req, &x->h->cfg);
+	x->req.http = x->h;
 	fsc_resp_init(&x->resp, &x->req);
 	x->req.raw_uri = fsc_arena_dup(&x->req.arena, uri, strnlen(uri, FSC_REQ_MAX_URI + 1));
 	if (x->conn && atomic_load(&x->conn->state) == FSC_CONN_IDLE)

@@ -35,6 +35,7 @@ struct fsc_who {
 
 struct fsc_req {
 	const struct fsc_http_config *cfg; /* borrowed */
+	struct fsc_http *http;		   /* the server that serves it */
 	const struct fsc_route *route;	   /* NULL: fallback */
 	const char *method;
 	const char *raw_uri; /* as it came */

@@ -134,13 +134,16 @@ test('secrets are kept as digests and the folder is closed to others', async () 
 	assert.ok(!s.log().includes(t.secret) && !s.log().includes(admin));
 });
 
-test('an expired token is refused', async () => {
+test('a token ends at its time', async () => {
 	const t = await make(['read'], { expires_days: 1 });
 	assert.equal(await status('GET', '/api/v1/traces', t.secret), 200);
 	const list = (await call(s, 'GET', '/api/v1/tokens', { token: admin })).json.items;
 	const row = list.find((x: { id: string }) => x.id === t.id);
 	const days = (Date.parse(row.expires_at) - Date.now()) / 86400000;
 	assert.ok(days > 0.99 && days <= 1, `${days}`);
+	const past = spawnSync('sqlite3', [join(s.data, 'fleetscope.db'), `UPDATE token SET expires_at=1000000000 WHERE id=${t.id}`]);
+	assert.equal(past.status, 0, String(past.stderr));
+	assert.equal(await status('GET', '/api/v1/traces', t.secret), 401);
 });
 
 test('the first admin token may come from a file and is then not shown', async () => {
