@@ -336,13 +336,15 @@ enum fsc_status fsc_index_run(const struct fsc_index_env *env, const struct fsc_
 	return st;
 }
 
-bool fsc_index_is_final(const struct fsc_err *err)
+int64_t fsc_index_retry_after(const struct fsc_err *err, int64_t base_ns, int64_t tries)
 {
-	static const char *const codes[] = { "indexer_timeout", "indexer_memory",
+	static const char *const final[] = { "indexer_timeout", "indexer_memory",
 					     "indexer_protocol", "facts", "blob_gone" };
 
-	for (size_t i = 0; i < FSC_ARRAY_LEN(codes); i++)
-		if (!strcmp(err->code, codes[i]))
-			return true;
-	return false;
+	for (size_t i = 0; i < FSC_ARRAY_LEN(final); i++)
+		if (!strcmp(err->code, final[i]))
+			return -1;
+	if (err->status == FSC_EFULL || err->status == FSC_EBUSY)
+		base_ns *= 30;
+	return base_ns << (tries > 1 ? tries - 1 : 0);
 }

@@ -39,7 +39,9 @@ fsc_nodiscard enum fsc_status fsc_index_run(const struct fsc_index_env *env,
 					    const atomic_bool *stop, struct fsc_index_result *out,
 					    struct fsc_err *err);
 
-/* Would another try end the same? True for what the input does to the indexer: limits, protocol, bytes gone. */
-bool fsc_index_is_final(const struct fsc_err *err);
+/* Pause before the next try, -1 for none: what the input does to the indexer (limits, protocol, bytes gone) would
+ * only happen again. base_ns doubles with each try; a full disk or a busy store gets 30 times as long, since that
+ * is the server's trouble and may pass. */
+int64_t fsc_index_retry_after(const struct fsc_err *err, int64_t base_ns, int64_t tries);
 
 #endif

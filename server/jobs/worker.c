@@ -102,10 +102,9 @@ static void end_failed(struct slot *s, const struct fsc_index_result *res,
 {
 	struct fsc_worker *w = s->w;
 	struct fsc_err err = FSC_ERR_INIT;
-	int64_t pause = w->retry_ns << (s->lease.tries > 1 ? s->lease.tries - 1 : 0);
+	int64_t pause = fsc_index_retry_after(why, w->retry_ns, s->lease.tries);
 	bool final = false;
-	enum fsc_status st = fsc_queue_fail(w->queue, &s->lease, why,
-					    fsc_index_is_final(why) ? -1 : pause, &final, &err);
+	enum fsc_status st = fsc_queue_fail(w->queue, &s->lease, why, pause, &final, &err);
 
 	if (st !=
 	    FSC_OK) /* deleted, another's, or the store is in trouble: the lease will run out */

@@ -17,13 +17,13 @@ struct fsc_blobs;
 struct fsc_worker;
 
 struct fsc_worker_opts {
-	struct fsc_store *store;   /* borrowed, must outlive the workers */
-	struct fsc_blobs *blobs;   /* borrowed, must outlive the workers */
-	const char *indexer;	   /* path of fleetscope-indexer; copied */
-	unsigned n_threads;	   /* 0 = half of the CPUs, at least 1 */
-	int64_t poll_ns;	   /* how often an idle worker looks by itself; 0 = 1 s */
-	int64_t lease_ns;	   /* 0 = FSC_QUEUE_LEASE_NS; heartbeat is a third of it */
-	int64_t retry_ns;	   /* pause before the second try, doubled for the third; 0 = 2 s */
+	struct fsc_store *store; /* borrowed, must outlive the workers */
+	struct fsc_blobs *blobs; /* borrowed, must outlive the workers */
+	const char *indexer;	 /* path of fleetscope-indexer; copied */
+	unsigned n_threads;	 /* 0 = half of the CPUs, at least 1 */
+	int64_t poll_ns;	 /* how often an idle worker looks by itself; 0 = 1 s */
+	int64_t lease_ns;	 /* 0 = FSC_QUEUE_LEASE_NS; heartbeat is a third of it */
+	int64_t retry_ns; /* pause before the second try, see fsc_index_retry_after; 0 = 2 s */
 	uint64_t max_memory_bytes; /* of the indexer; 0 = its own default, as below */
 	int max_cpu_s, max_wall_s;
 };

@@ -5,6 +5,7 @@
 #include "tests/store/contract.h"
 #include "tests/unit/jobs/fake_indexer.h"
 
+#include "jobs/index_run.h"
 #include "jobs/worker.h"
 #include "service/ingest.h"
 
@@ -418,6 +419,24 @@ static void many_bundles_on_many_threads_all_end(void **state)
 	assert_int_equal(count(p, FSC_BLOB_TEMP), 0);
 }
 
+static void pauses_tell_the_servers_trouble_from_the_bundles(void **state)
+{
+	struct fsc_err err = FSC_ERR_INIT;
+
+	(void)state;
+	fsc_err_set(&err, FSC_EIO, "indexer_killed", "x");
+	assert_int_equal(fsc_index_retry_after(&err, 10, 1), 10);
+	assert_int_equal(fsc_index_retry_after(&err, 10, 2), 20);
+	fsc_err_set(&err, FSC_EFULL, "disk_full", "x");
+	assert_int_equal(fsc_index_retry_after(&err, 10, 1), 300);
+	fsc_err_set(&err, FSC_EBUSY, "store_busy", "x");
+	assert_int_equal(fsc_index_retry_after(&err, 10, 2), 600);
+	fsc_err_set(&err, FSC_ENOMEM, "indexer_memory", "x");
+	assert_int_equal(fsc_index_retry_after(&err, 10, 1), -1);
+	fsc_err_set(&err, FSC_EPARSE, "facts", "x");
+	assert_int_equal(fsc_index_retry_after(&err, 10, 1), -1);
+}
+
 int main(int argc, char **argv)
 {
 	const struct CMUnitTest tests[] = {
@@ -438,6 +457,7 @@ int main(int argc, char **argv)
 		contract_test(a_missing_blob_is_said_so),
 		contract_test(a_missing_indexer_fails_the_bundle_not_the_server),
 		contract_test(many_bundles_on_many_threads_all_end),
+		cmocka_unit_test(pauses_tell_the_servers_trouble_from_the_bundles),
 	};
 
 	fake_indexer_main(argc, argv);
