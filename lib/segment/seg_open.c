@@ -4,6 +4,7 @@
  * file must be exactly as long as its header says, so that no access to the mapping can pass its end.
  */
 #include <errno.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
@@ -220,6 +221,31 @@ static void set_info(struct fsc_seg *s)
 	memcpy(i->blob_sha256, h->blob_sha256, sizeof(i->blob_sha256));
 }
 
+static int by_ordinal(const void *pa, const void *pb)
+{
+	int32_t a = *(const int32_t *)pa, b = *(const int32_t *)pb;
+
+	return a < b ? -1 : a > b;
+}
+
+/* Sorted, not looked up: a file may claim as many devices as tracks. */
+static enum fsc_status count_devices(struct fsc_seg *s, struct fsc_err *err)
+{
+	int32_t *dev = fsc_alloc((size_t)s->h.n_tracks + 1, sizeof(*dev));
+	uint32_t n = 0;
+
+	if (!dev)
+		return fsc_err_set(err, FSC_ENOMEM, NULL, "segment: no memory to open it");
+	for (uint32_t i = 0; i < s->h.n_tracks; i++)
+		if (s->tracks[i].kind == FSC_TRACK_STREAM)
+			dev[n++] = s->tracks[i].device;
+	qsort(dev, n, sizeof(*dev), by_ordinal);
+	for (uint32_t i = 0; i < n; i++)
+		s->info.n_devices += !i || dev[i] != dev[i - 1];
+	fsc_free(dev);
+	return FSC_OK;
+}
+
 static enum fsc_status open_mapped(struct fsc_seg *s, int fd, struct fsc_err *err)
 {
 	struct stat sb;
@@ -249,7 +275,8 @@ static enum fsc_status open_mapped(struct fsc_seg *s, int fd, struct fsc_err *er
 	if (!s->block_ok || !s->row_ok || !s->args_ok || !s->tracks)
 		return fsc_err_set(err, FSC_ENOMEM, NULL, "segment: no memory to open it");
 	set_info(s);
-	return fsc_seg_check_tables(s, err);
+	st = fsc_seg_check_tables(s, err);
+	return st == FSC_OK ? count_devices(s, err) : st;
 }
 
 enum fsc_status fsc_seg_open(struct fsc_seg **out, int fd, struct fsc_err *err)

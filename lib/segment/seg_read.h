@@ -36,6 +36,7 @@ struct fsc_seg_info {
 	uint64_t n_events; /* events read from the file, all phases */
 	uint32_t n_flows, n_counters, n_tracks, n_rows, n_processes, n_strings;
 	uint32_t n_launches, n_collectives, n_args;
+	uint32_t n_devices; /* different devices of the stream tracks, the unknown one included */
 	uint64_t file_bytes;
 	uint32_t format, job, host, capture, name, meta_json; /* string ids */
 	uint8_t blob_sha256[32]; /* of the bundle this came from; zero when unknown */

@@ -399,23 +399,6 @@ void fsc_api_search(struct fsc_req *req, struct fsc_resp *resp)
 
 /* ---- minimap ---- */
 
-static uint32_t count_devices(const struct fsc_seg *s)
-{
-	const struct fsc_seg_info *info = fsc_seg_info(s);
-	uint32_t n = 0;
-
-	for (uint32_t i = 0; i < info->n_tracks; i++) {
-		const struct fsc_seg_track *t = fsc_seg_track(s, i);
-		bool seen = t->kind != FSC_TRACK_STREAM;
-
-		for (uint32_t k = 0; k < i && !seen; k++)
-			seen = fsc_seg_track(s, k)->kind == FSC_TRACK_STREAM &&
-			       fsc_seg_track(s, k)->device == t->device;
-		n += !seen;
-	}
-	return n ? n : 1;
-}
-
 static void emit_permille(struct fsc_json *j, const char *key, const int64_t *busy, uint32_t n,
 			  double whole)
 {
@@ -443,7 +426,7 @@ void fsc_api_minimap(struct fsc_req *req, struct fsc_resp *resp)
 	busy = fsc_arena_alloc(&t.arena, 4 * (size_t)n, sizeof(*busy));
 	if (!busy || fsc_seg_minimap(busy, t.seg, t0, t1, (uint32_t)n, &err))
 		goto fail;
-	whole = (double)(t1 - t0) / (double)n * count_devices(t.seg);
+	whole = (double)(t1 - t0) / (double)n * (t.info->n_devices ? t.info->n_devices : 1);
 	j = fsc_resp_json(resp, 200);
 	fsc_json_obj(&j);
 	fsc_json_kint(&j, "t0", t0);

@@ -6,6 +6,7 @@
 #include <sys/resource.h>
 
 #include "base/alloc.h"
+#include "base/clock.h"
 #include "segment/seg_query.h"
 #include "segment/seg_write.h"
 #include "tests/support/test.h"
@@ -200,6 +201,42 @@ static void header_tracks_and_losses_come_back(void **state)
 	assert_int_equal(fsc_seg_process(s, 1)->pid_text, 5);
 	fsc_seg_unref(s);
 	fsc_trace_free(t);
+}
+
+/* The trace of a reader is not asked for sense: as many devices as tracks must not cost tracks squared. */
+static void devices_are_counted_once_at_any_number_of_streams(void **state)
+{
+	static const struct {
+		uint32_t streams, devices;
+	} of[] = { { 0, 0 }, { 1, 1 }, { 9, 3 }, { 60000, 2 }, { 60000, 60000 } };
+
+	(void)state;
+	for (size_t k = 0; k < FSC_ARRAY_LEN(of); k++) {
+		struct gen_opts o = { .seed = 6,
+				      .n_threads = 2,
+				      .n_streams = of[k].streams,
+				      .n_outer = 2,
+				      .max_depth = 1,
+				      .n_names = 3 };
+		struct fsc_trace *t = gen_trace(&o);
+		int64_t *busy = fsc_xalloc(4 * 4000, sizeof(*busy)), cpu;
+		struct fsc_seg *s;
+
+		for (size_t i = 0; i < t->tracks.n; i++)
+			if (t->tracks.v[i].kind == FSC_TRACK_STREAM)
+				t->tracks.v[i].device =
+					(int32_t)(i % of[k].devices) + FSC_NO_ORDINAL;
+		s = segment_of(t, NULL);
+		cpu = fsc_clock_cpu_ns();
+		assert_int_equal(fsc_seg_info(s)->n_devices, of[k].devices);
+		assert_int_equal(fsc_seg_minimap(busy, s, 0, fsc_seg_info(s)->t_max_ns + 1, 4000,
+						 NULL),
+				 FSC_OK);
+		assert_true(fsc_clock_cpu_ns() - cpu < 2000000000);
+		fsc_free(busy);
+		fsc_seg_unref(s);
+		fsc_trace_free(t);
+	}
 }
 
 static void args_records_come_back_whole(void **state)
@@ -527,6 +564,7 @@ int main(void)
 		cmocka_unit_test(every_slice_comes_back_by_id_and_by_row),
 		cmocka_unit_test(iteration_gives_exactly_the_slices_of_a_window),
 		cmocka_unit_test(header_tracks_and_losses_come_back),
+		cmocka_unit_test(devices_are_counted_once_at_any_number_of_streams),
 		cmocka_unit_test(args_records_come_back_whole),
 		cmocka_unit_test(correlations_link_calls_and_gpu_work_both_ways),
 		cmocka_unit_test(flows_of_a_slice_are_found_from_both_ends),
