@@ -314,6 +314,7 @@ static void the_sweep_takes_only_what_is_old_and_nobodys(void **state)
 	struct fsc_upload *running;
 	int64_t trace = ready_trace(p, "t", "t", "", "", 0);
 	uint64_t size;
+	int fd;
 
 	assert_ok(p, upload(p, in, &b, "acknowledged", &done));
 	orphan_blob(p, "orphan");
@@ -329,7 +330,8 @@ static void the_sweep_takes_only_what_is_old_and_nobodys(void **state)
 	assert_int_equal(swept.temps, 1); /* older than four times that */
 	fsc_ingest_abort(running);
 	assert_ok(p, fsc_blob_stat(p->b, done.sha256, &size, &p->err));
-	assert_ok(p, fsc_seg_file_open(p->b, trace, &(int){ 0 }, &size, &p->err));
+	assert_ok(p, fsc_seg_file_open(p->b, trace, &fd, &size, &p->err));
+	close(fd);
 	assert_int_equal(count(p, FSC_BLOB_BLOB), 1);
 	fsc_ingest_free(in);
 }
