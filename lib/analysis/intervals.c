@@ -92,6 +92,24 @@ int64_t fsc_spans_total_in(const struct fsc_spans *s, int64_t t0, int64_t t1)
 	return total;
 }
 
+int64_t *fsc_spans_sums(const struct fsc_spans *s)
+{
+	int64_t *sums = fsc_alloc(s->v.n + 1, sizeof(*sums));
+
+	for (size_t i = 0; sums && i < s->v.n; i++)
+		sums[i + 1] = fsc_add_i64_sat(sums[i], fsc_sub_i64_sat(s->v.v[i].t1, s->v.v[i].t0));
+	return sums;
+}
+
+int64_t fsc_spans_total_before(const struct fsc_spans *s, const int64_t *sums, int64_t t)
+{
+	size_t i = first_ending_after(s, t);
+
+	if (i == s->v.n || s->v.v[i].t0 >= t)
+		return sums[i];
+	return fsc_add_i64_sat(sums[i], fsc_sub_i64_sat(t, s->v.v[i].t0));
+}
+
 int64_t fsc_spans_common(const struct fsc_spans *a, const struct fsc_spans *b)
 {
 	size_t i = 0, j = 0;

@@ -32,6 +32,11 @@ fsc_nodiscard bool fsc_spans_normalise(struct fsc_spans *s); /* false: no memory
 int64_t fsc_spans_total(const struct fsc_spans *s);
 /* Length of the part inside [t0, t1). */
 int64_t fsc_spans_total_in(const struct fsc_spans *s, int64_t t0, int64_t t1);
+/* For many questions of that kind: sums[i] = length of the first i intervals, n + 1 of them; NULL when memory could
+ * not be had, fsc_free'd by the caller. Then a question costs a search, however long its window. */
+fsc_nodiscard int64_t *fsc_spans_sums(const struct fsc_spans *s);
+/* Length of the part before t. */
+int64_t fsc_spans_total_before(const struct fsc_spans *s, const int64_t *sums, int64_t t);
 /* Length of the intersection of two sets. */
 int64_t fsc_spans_common(const struct fsc_spans *a, const struct fsc_spans *b);
 /* out (zeroed) = union of two sets, normalised. */

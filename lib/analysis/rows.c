@@ -235,33 +235,37 @@ static enum fsc_status take_tracks(struct collect *c)
 
 /* ---- steps ---- */
 
-static bool mark_before(const void *a, const void *b)
+static bool number_before(const void *a, const void *b)
+{
+	const struct fsc_step_mark *x = a, *y = b;
+
+	return x->number != y->number ? x->number < y->number : x->ts < y->ts;
+}
+
+static bool start_before(const void *a, const void *b)
 {
 	const struct fsc_step_mark *x = a, *y = b;
 
 	return x->ts != y->ts ? x->ts < y->ts : x->number < y->number;
 }
 
-/* Host marks count; a trace without any is served by those on its streams. Each number once: its first. */
+/* Host marks count; a trace without any is served by those on its streams. Each number once: its first.
+ * By sorting and not by hashing: the numbers are the file's. */
 static enum fsc_status settle_steps(struct collect *c)
 {
 	bool host = c->marks.n > 0;
 	struct fsc_step_mark *v = host ? c->marks.v : c->gpu_marks.v;
 	size_t n = host ? c->marks.n : c->gpu_marks.n;
-	struct fsc_idmap seen = { 0 };
-	enum fsc_status st = FSC_OK;
+	struct fsc_rows *r = c->rows;
 
-	if (!fsc_run_sort(v, n, sizeof(*v), mark_before))
+	if (!fsc_run_sort(v, n, sizeof(*v), number_before))
 		return no_memory(c->err);
-	for (size_t i = 0; st == FSC_OK && i < n; i++) {
-		uint32_t index = 0;
-
-		if (!fsc_idmap_get(&index, &seen, (uint64_t)v[i].number, (uint32_t)i) ||
-		    (index == i && !fsc_vec_push(&c->rows->steps, v[i])))
-			st = no_memory(c->err);
-	}
-	fsc_idmap_fini(&seen);
-	return st;
+	for (size_t i = 0; i < n; i++)
+		if ((!i || v[i].number != v[i - 1].number) && !fsc_vec_push(&r->steps, v[i]))
+			return no_memory(c->err);
+	if (!fsc_run_sort(r->steps.v, r->steps.n, sizeof(*v), start_before))
+		return no_memory(c->err);
+	return FSC_OK;
 }
 
 /* ---- launches ---- */
@@ -273,25 +277,21 @@ static bool call_before(const void *a, const void *b)
 	return x->correlation != y->correlation ? x->correlation < y->correlation : x->ts < y->ts;
 }
 
-static uint32_t first_call(const struct fsc_rows *r, int64_t correlation)
+/* First call whose correlation is not below (or, after, is above) the given one. */
+static uint32_t bound(const struct fsc_rows *r, int64_t correlation, bool after)
 {
 	size_t lo = 0, hi = r->calls.n;
 
 	while (lo < hi) {
 		size_t mid = lo + (hi - lo) / 2;
+		int64_t c = r->calls.v[mid].correlation;
 
-		if (r->calls.v[mid].correlation < correlation)
+		if (c < correlation || (after && c == correlation))
 			lo = mid + 1;
 		else
 			hi = mid;
 	}
 	return (uint32_t)lo;
-}
-
-/* One more call of the correlation that the call at `first` has. */
-static bool has_call(const struct fsc_rows *r, uint32_t first, uint32_t i)
-{
-	return i < r->calls.n && r->calls.v[i].correlation == r->calls.v[first].correlation;
 }
 
 static enum fsc_status resolve_launches(struct collect *c)
@@ -303,22 +303,27 @@ static enum fsc_status resolve_launches(struct collect *c)
 	for (size_t i = 0; i < r->gpu.n; i++) {
 		struct fsc_gpu_row *row = &r->gpu.v[i];
 		int64_t correlation = row->launch_ts;
-		uint32_t n = 0;
 
 		row->launch_ts = FSC_NO_LAUNCH;
-		row->first_call = (uint32_t)r->calls.n;
 		if (correlation != FSC_NO_CORRELATION) {
-			uint32_t k = first_call(r, correlation);
+			row->first_call = bound(r, correlation, false);
+			/* nearly always one: the second search is for what is odd, or hostile */
+			uint32_t next = row->first_call + 1;
+			bool one =
+				next >= r->calls.n || r->calls.v[next].correlation != correlation;
+			bool none = row->first_call == r->calls.n ||
+				    r->calls.v[row->first_call].correlation != correlation;
 
-			if (k < r->calls.n && r->calls.v[k].correlation == correlation)
-				row->first_call = k;
+			row->n_calls = none  ? 0
+				       : one ? 1
+					     : bound(r, correlation, true) - row->first_call;
 		}
-		for (; has_call(r, row->first_call, row->first_call + n); n++)
-			row->launch_ts = r->calls.v[row->first_call + n].ts;
+		if (row->n_calls)
+			row->launch_ts = r->calls.v[row->first_call + row->n_calls - 1].ts;
 		if (row->in_census)
-			*(n == 1 ? &r->launch.pairs
-			  : n	 ? &r->launch.ambiguous
-				 : &r->launch.none) += 1;
+			*(row->n_calls == 1 ? &r->launch.pairs
+			  : row->n_calls    ? &r->launch.ambiguous
+					    : &r->launch.none) += 1;
 	}
 	return FSC_OK;
 }
@@ -381,6 +386,22 @@ static enum fsc_status range_windows(struct fsc_spans *windows, const struct fsc
 	return fsc_spans_normalise(windows) ? FSC_OK : no_memory(err);
 }
 
+/* before[i] = how many of the calls before i are in scope; one pass, so that a trace in which everything has the
+ * same correlation costs no more than another. NULL: no memory. */
+static uint32_t *count_in_scope(const struct fsc_rows *r, const struct fsc_spans *windows)
+{
+	uint32_t *before = fsc_alloc(r->calls.n + 1, sizeof(*before));
+
+	for (size_t i = 0; before && i < r->calls.n; i++) {
+		int64_t ts = r->calls.v[i].ts;
+		bool in = windows ? fsc_spans_total_in(windows, ts, fsc_add_i64_sat(ts, 1)) > 0
+				  : ts < r->last_step_start;
+
+		before[i + 1] = before[i] + in;
+	}
+	return before;
+}
+
 enum fsc_status fsc_rows_set_scope(struct fsc_rows *r, const struct fsc_analysis_scope *scope,
 				   struct fsc_err *err)
 {
@@ -389,20 +410,19 @@ enum fsc_status fsc_rows_set_scope(struct fsc_rows *r, const struct fsc_analysis
 	bool filter = range || (scope->steps == FSC_STEPS_NO_LAST && r->n_step_names >= 2);
 	struct fsc_spans windows = { .v = { 0 } };
 	enum fsc_status st = range ? range_windows(&windows, r, scope, err) : FSC_OK;
+	uint32_t *before = NULL;
 
+	if (st == FSC_OK && filter) {
+		before = count_in_scope(r, range ? &windows : NULL);
+		st = before ? FSC_OK : no_memory(err);
+	}
 	for (size_t i = 0; st == FSC_OK && i < r->gpu.n; i++) {
 		struct fsc_gpu_row *row = &r->gpu.v[i];
 
-		row->in_scope = !filter;
-		for (uint32_t k = row->first_call;
-		     !row->in_scope && has_call(r, row->first_call, k); k++) {
-			int64_t ts = r->calls.v[k].ts;
-
-			row->in_scope =
-				range ? fsc_spans_total_in(&windows, ts, fsc_add_i64_sat(ts, 1)) > 0
-				      : ts < r->last_step_start;
-		}
+		row->in_scope =
+			!filter || before[row->first_call + row->n_calls] > before[row->first_call];
 	}
+	fsc_free(before);
 	fsc_spans_fini(&windows);
 	return st;
 }

@@ -14,8 +14,8 @@
 /* One slice of GPU work. */
 struct fsc_gpu_row {
 	int64_t ts, end;
-	int64_t launch_ts;   /* start of its launch call, FSC_NO_LAUNCH when none is known */
-	uint32_t first_call; /* in calls; the ones after it with the same correlation are its too */
+	int64_t launch_ts; /* start of its launch call, FSC_NO_LAUNCH when none is known */
+	uint32_t first_call, n_calls; /* its launches: calls[first_call, first_call + n_calls) */
 	uint32_t id, name, track;
 	uint8_t kind;
 	bool in_scope; /* set by fsc_rows_set_scope */

@@ -2,6 +2,7 @@
 /* The analyses on small traces made by hand, whose answers can be checked on paper, and on random ones. */
 #include "analysis/analysis.h"
 #include "analysis/analysis_json.h"
+#include "base/clock.h"
 #include "tests/unit/analysis/load.h"
 
 #define US 1000LL
@@ -223,6 +224,40 @@ static void a_correlation_with_two_calls_is_ambiguous(void **state)
 	assert_int_equal(a.devices.v[0].window_ns, 3 * US);
 	fsc_analysis_fini(&a);
 	fsc_seg_unref(s);
+}
+
+/* 60,000 calls and 60,000 kernels with one and the same correlation: work grows with their sum, not product. */
+static void one_correlation_for_everything_is_no_trap(void **state)
+{
+	struct fsc_buf json = FSC_BUF_INIT(64 << 20);
+
+	(void)state;
+	fsc_buf_adds(&json, "{\"traceEvents\":[" STEP(1, 0, 1000) "," STEP(2, 1000, 100000));
+	for (int i = 0; i < 60000; i++) {
+		fsc_buf_addf(&json,
+			     ",{\"ph\":\"X\",\"cat\":\"cuda_runtime\",\"name\":"
+			     "\"cudaLaunchKernel\",\"pid\":1,"
+			     "\"tid\":1,\"ts\":%d,\"dur\":1,\"args\":{\"correlation\":7}}",
+			     i);
+		fsc_buf_addf(&json,
+			     ",{\"ph\":\"X\",\"cat\":\"kernel\",\"name\":\"k\",\"pid\":0,\"tid\":7,"
+			     "\"ts\":%d,"
+			     "\"dur\":1,\"args\":{\"device\":0,\"stream\":7,\"correlation\":7}}",
+			     i);
+	}
+	fsc_buf_adds(&json, "]}");
+	struct fsc_seg *s = seg_of_json(json.data);
+	int64_t t0 = fsc_clock_cpu_ns();
+	struct fsc_analysis a = analyse(s, "no_last"), b = analyse(s, "1-2");
+	/* 3.6 * 10^9 steps would take many seconds even without a sanitizer */
+	assert_true(fsc_clock_cpu_ns() - t0 < 2000000000);
+	assert_int_equal(a.launch.ambiguous, 60000);
+	assert_int_equal(a.devices.v[0].slices, 60000);
+	assert_int_equal(b.devices.v[0].slices, 60000);
+	fsc_analysis_fini(&a);
+	fsc_analysis_fini(&b);
+	fsc_seg_unref(s);
+	fsc_buf_fini(&json);
 }
 
 /* Three steps of 100 us; the kernel of step 2 runs in step 3, one kernel was launched before the first. */
@@ -510,6 +545,7 @@ int main(void)
 		cmocka_unit_test(accelerators_other_than_cuda_have_a_breakdown_too),
 		cmocka_unit_test(gaps_of_a_stream_are_told_apart_by_their_cause),
 		cmocka_unit_test(a_correlation_with_two_calls_is_ambiguous),
+		cmocka_unit_test(one_correlation_for_everything_is_no_trap),
 		cmocka_unit_test(steps_have_their_busy_time),
 		cmocka_unit_test(no_last_keeps_what_was_launched_before_the_last_step),
 		cmocka_unit_test(a_range_keeps_what_was_launched_in_its_steps),

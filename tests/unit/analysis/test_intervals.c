@@ -131,6 +131,13 @@ static void random_sets_agree_with_a_bitmap(void **state)
 		assert_int_equal(fsc_spans_common(&a.spans, &b.spans), common);
 		assert_int_equal(fsc_spans_total(&u), either);
 		assert_int_equal(fsc_spans_total_in(&a.spans, w0, w1), inside);
+		int64_t *sums = fsc_spans_sums(&a.spans);
+		assert_non_null(sums);
+		if (w0 <= w1)
+			assert_int_equal(fsc_spans_total_before(&a.spans, sums, w1) -
+						 fsc_spans_total_before(&a.spans, sums, w0),
+					 inside);
+		fsc_free(sums);
 		fsc_spans_fini(&u);
 		fsc_spans_fini(&a.spans);
 		fsc_spans_fini(&b.spans);
