@@ -259,15 +259,14 @@ static enum fsc_status make_cat(struct chrome_cat *e, struct chrome *c, const st
 }
 
 /* Absent category: the empty string, cls unknown. *e is valid until the next call. */
-static enum fsc_status event_cat(const struct chrome_cat **out, struct chrome *c,
-				 struct chrome_cat *tmp)
+static enum fsc_status event_cat(const struct chrome_cat **out, struct chrome *c)
 {
 	static const struct fsc_jt_val none = { .s = "", .type = FSC_JT_STR };
 	const struct fsc_jt_val *v =
 		has(c, F_CAT) && c->f[F_CAT].type == FSC_JT_STR ? &c->f[F_CAT] : &none;
-	*out = tmp;
-	if (v->flags || v->n == 0 || v->n >= sizeof(tmp->text))
-		return make_cat(tmp, c, v);
+	*out = &c->odd_cat;
+	if (v->flags || v->n == 0 || v->n >= sizeof(c->odd_cat.text))
+		return make_cat(&c->odd_cat, c, v);
 	uint32_t h = (v->n * 7u + (unsigned char)v->s[0] + 5u * (unsigned char)v->s[v->n - 1] +
 		      3u * (unsigned char)v->s[v->n / 2]) %
 		     CHROME_CATS;
@@ -469,9 +468,9 @@ static enum fsc_status bind_flow(struct chrome *c, uint32_t slice, int64_t ts)
 }
 
 static enum fsc_status fill_slice(struct fsc_build_slice *s, const struct chrome_cat **cat,
-				  struct chrome *c, struct chrome_cat *tmp)
+				  struct chrome *c)
 {
-	TRY(event_cat(cat, c, tmp));
+	TRY(event_cat(cat, c));
 	TRY(event_name(&s->name, c));
 	TRY(event_args(&s->args, c));
 	s->cat = (*cat)->cat;
@@ -492,7 +491,6 @@ static enum fsc_status slice_rows(struct chrome *c, uint32_t slice, const struct
 static enum fsc_status complete(struct chrome *c)
 {
 	struct fsc_build_slice s = { .flags = 0 };
-	struct chrome_cat tmp;
 	const struct chrome_cat *cat;
 	uint32_t ident, slice;
 	if (!event_ts(c, &s.ts))
@@ -505,7 +503,7 @@ static enum fsc_status complete(struct chrome *c)
 		c->x_bad_dur++;
 		return FSC_OK;
 	}
-	TRY(fill_slice(&s, &cat, c, &tmp));
+	TRY(fill_slice(&s, &cat, c));
 	TRY(event_ident(&ident, c));
 	TRY(slice_track(&s.track, c, cat->cls, ident));
 	TRY(fsc_build_slice(&slice, c->b, &s));
@@ -515,12 +513,11 @@ static enum fsc_status complete(struct chrome *c)
 static enum fsc_status begin(struct chrome *c)
 {
 	struct fsc_build_slice s = { .flags = 0 };
-	struct chrome_cat tmp;
 	const struct chrome_cat *cat;
 	uint32_t ident, slice;
 	if (!event_ts(c, &s.ts))
 		return FSC_OK;
-	TRY(fill_slice(&s, &cat, c, &tmp));
+	TRY(fill_slice(&s, &cat, c));
 	TRY(event_ident(&ident, c));
 	TRY(slice_track(&s.track, c, cat->cls, ident));
 	TRY(fsc_build_begin(&slice, c->b, &s));
@@ -529,13 +526,12 @@ static enum fsc_status begin(struct chrome *c)
 
 static enum fsc_status end(struct chrome *c)
 {
-	struct chrome_cat tmp;
 	const struct chrome_cat *cat;
 	uint32_t ident, track, name, args;
 	int64_t ts;
 	if (!event_ts(c, &ts))
 		return FSC_OK;
-	TRY(event_cat(&cat, c, &tmp));
+	TRY(event_cat(&cat, c));
 	TRY(event_name(&name, c));
 	TRY(event_args(&args, c));
 	TRY(event_ident(&ident, c));
@@ -612,12 +608,11 @@ static enum fsc_status memory_counters(struct chrome *c, uint32_t ident, int64_t
 static enum fsc_status instant(struct chrome *c)
 {
 	struct fsc_build_slice s = { .flags = FSC_SLICE_INSTANT };
-	struct chrome_cat tmp;
 	const struct chrome_cat *cat;
 	uint32_t ident, slice;
 	if (!event_ts(c, &s.ts))
 		return FSC_OK;
-	TRY(fill_slice(&s, &cat, c, &tmp));
+	TRY(fill_slice(&s, &cat, c));
 	s.kind = FSC_KIND_INSTANT;
 	TRY(event_ident(&ident, c));
 	TRY(fsc_build_thread(&s.track, c->b, ident));
@@ -701,7 +696,6 @@ static bool async_id(struct chrome *c, uint64_t *id, bool *local)
 static enum fsc_status async(struct chrome *c, char ph)
 {
 	struct fsc_build_slice s = { .flags = 0 };
-	struct chrome_cat tmp;
 	const struct chrome_cat *cat;
 	uint32_t ident, slice;
 	uint64_t id;
@@ -712,7 +706,7 @@ static enum fsc_status async(struct chrome *c, char ph)
 		c->no_id++;
 		return FSC_OK;
 	}
-	TRY(fill_slice(&s, &cat, c, &tmp));
+	TRY(fill_slice(&s, &cat, c));
 	TRY(event_ident(&ident, c));
 	TRY(fsc_build_async(&s.track, c->b, fsc_build_ident_process(c->b, ident), local,
 			    has(c, F_CAT) ? s.cat : FSC_BUILD_NO_CAT, id, s.name));
@@ -732,7 +726,6 @@ static enum fsc_status async(struct chrome *c, char ph)
 static enum fsc_status flow(struct chrome *c, char ph)
 {
 	struct fsc_build_flow f = { .slice = FSC_NO_SLICE };
-	struct chrome_cat tmp;
 	const struct chrome_cat *cat;
 	if (!event_ts(c, &f.ts))
 		return FSC_OK;
@@ -740,7 +733,7 @@ static enum fsc_status flow(struct chrome *c, char ph)
 		c->no_id++;
 		return FSC_OK;
 	}
-	TRY(event_cat(&cat, c, &tmp));
+	TRY(event_cat(&cat, c));
 	f.cat = cat->name;
 	TRY(event_name(&f.name, c));
 	TRY(event_ident(&f.ident, c));

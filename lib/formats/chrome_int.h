@@ -116,7 +116,7 @@ struct chrome {
 
 	/* caches: numeric identity, category by text, kind by name */
 	struct chrome_ident idents[CHROME_IDENTS];
-	struct chrome_cat cats[CHROME_CATS];
+	struct chrome_cat cats[CHROME_CATS], odd_cat;
 	FSC_VEC(struct chrome_memory) memories;
 	uint8_t *kinds; /* owned; by string id: cls << 4 | kind, 0 unknown */
 	uint32_t n_kinds;
