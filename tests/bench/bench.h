@@ -21,7 +21,7 @@
 
 extern char **environ;
 
-static inline void bench_die(const char *what)
+static inline _Noreturn void bench_die(const char *what)
 {
 	fprintf(stderr, "bench: %s: %m\n", what);
 	exit(1);
