@@ -12,7 +12,7 @@ for file in $(find build/tests/ -name '*.test.mjs' | sort | grep -E -e "${patter
 	suite=${suite%.mjs}
 	log=$(mktemp)
 	start=$(date +%s%N)
-	timeout "${FSC_NODE_TIMEOUT:-900}" node --enable-source-maps --test --test-reporter=tap "$file" >"$log" 2>&1 </dev/null
+	timeout "${FSC_NODE_TIMEOUT:-420}" node --enable-source-maps --test --test-reporter=tap "$file" >"$log" 2>&1 </dev/null
 	rc=$?
 	ms=$((($(date +%s%N) - start) / 1000000))
 	counts=$(awk -v rc="$rc" '
