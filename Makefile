@@ -353,7 +353,8 @@ BENCH := \
 	tests/bench/bench_parse.c \
 	tests/bench/bench_export.c \
 	tests/bench/bench_segment.c \
-	tests/bench/bench_index.c
+	tests/bench/bench_index.c \
+	tests/bench/bench_http.c
 
 # ---- what each module is linked with (itself and everything below it), and the libraries it calls ----
 

@@ -22,6 +22,7 @@
 #define SWEEP_OLDER_NS (3600 * SEC_NS)
 #define TICK_MS 5000
 #define GRACE_MS 10000
+#define MAX_PER_IP 512
 
 enum fsc_status fsc_server_open_store(struct fsc_store **out, const struct fsc_config *cfg,
 				      bool exclusive, struct fsc_err *err)
@@ -125,6 +126,8 @@ static enum fsc_status listen_http(struct fsc_server *s, struct fsc_err *err)
 	h.host = c->host;
 	h.port = c->port;
 	h.io_threads = cpus > 8 ? 8 : cpus < 2 ? 2 : (unsigned)cpus;
+	/* Everyone behind a proxy shares its address, so this only stops one client from taking all. */
+	h.max_per_ip = fsc_http_host_is_loopback(c->host) ? 0 : MAX_PER_IP;
 	h.header_timeout_s = c->header_timeout_s;
 	h.body_grace_s = c->body_grace_s;
 	h.allow_hosts = c->allow_hosts;
@@ -160,7 +163,9 @@ enum fsc_status fsc_server_start(struct fsc_server *s, const struct fsc_config *
 	st = open_data(s, err);
 	if (!st) {
 		auth.store = s->app.store;
-		auth.required = cfg->require_tokens || !fsc_http_host_is_loopback(cfg->host);
+		/* A name of ours means a proxy in front: then loopback says nothing of who asks. */
+		auth.required = cfg->require_tokens || cfg->n_allow_hosts ||
+				!fsc_http_host_is_loopback(cfg->host);
 		st = fsc_auth_new(&s->app.auth, &auth, err);
 	}
 	if (!st)

@@ -85,7 +85,9 @@ static void apply_range(struct fsc_resp *resp)
 	if (!resp->ranges || resp->status != 200)
 		return;
 	fsc_resp_header(resp, "Accept-Ranges", "bytes");
-	if (!range || (if_range && (!resp->etag || strcmp(if_range, resp->etag) != 0)))
+	/* Ranges are defined for GET only (RFC 9110 section 14.2). */
+	if (!range || resp->req->is_head ||
+	    (if_range && (!resp->etag || strcmp(if_range, resp->etag) != 0)))
 		return;
 	switch (fsc_range_parse(range, total, &first, &last)) {
 	case FSC_RANGE_NONE:
@@ -117,6 +119,8 @@ void fsc_resp_finish(struct fsc_resp *resp)
 	if (resp->status == 304) {
 		fsc_buf_clear(&resp->body);
 		resp->fixed = NULL;
+		/* As its 200 has it: a cache in between must not give the one form for the other. */
+		fsc_resp_header(resp, "Vary", "Accept-Encoding");
 	} else {
 		negotiate_coding(resp);
 		apply_range(resp);

@@ -176,3 +176,15 @@ test('another address than loopback asks for tokens by itself', async () => {
 	assert.equal((await call(local, 'GET', '/api/v1/traces')).status, 401);
 	await one.stop();
 });
+
+test('a server that answers to a name, so behind a proxy, asks for tokens too', async () => {
+	const one = await startServer({ args: ['--allow-host', 'perf.example.com'] });
+	assert.match(one.stdout(), /shown once/);
+	assert.equal((await call(one, 'GET', '/api/v1/traces')).status, 401);
+	await one.stop();
+});
+
+test('administrative acts leave a row', () => {
+	const r = spawnSync('sqlite3', [join(s.data, 'fleetscope.db'), 'SELECT DISTINCT action FROM audit ORDER BY 1'], { encoding: 'utf8' });
+	for (const action of ['login', 'token.create', 'token.revoke']) assert.ok(r.stdout.split('\n').includes(action), `${action} in ${r.stdout}${r.stderr}`);
+});
