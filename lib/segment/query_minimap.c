@@ -53,12 +53,26 @@ static void add_grid(struct minimap *m, const struct fsc_seg_d_cover *c)
 	}
 }
 
+/* A bucket that no later one than t's. */
+static uint32_t bucket_of(const struct minimap *m, int64_t t)
+{
+	__int128 b;
+
+	if (t <= m->t0)
+		return 0;
+	if (t >= m->t1)
+		return m->n;
+	b = (__int128)(t - m->t0) * m->n / (m->t1 - m->t0);
+	return b > 0 ? (uint32_t)b - 1 : 0;
+}
+
+/* Costs the buckets that are touched: there may be as many tables as streams. */
 static void add_intervals(struct minimap *m, uint32_t group, const struct fsc_ival *v, size_t n)
 {
 	int64_t *to = m->busy + (size_t)group * m->n;
 	size_t i = 0;
 
-	for (uint32_t b = 0; b < m->n; b++) {
+	for (uint32_t b = bucket_of(m, n ? v[0].t0 : m->t1); b < m->n && i < n; b++) {
 		int64_t from = edge(m, b), end = edge(m, b + 1);
 
 		while (i < n && v[i].t1 <= from)

@@ -25,6 +25,8 @@ struct search {
 	int64_t t0, t1;
 	uint64_t mask;	   /* class bits of the matching classes */
 	uint8_t *matches;  /* owned; by class */
+	uint8_t *seen;	   /* owned; by string */
+	char *scratch;	   /* owned; a name in lower case */
 	int64_t *ts, *dur; /* owned; a decoded block */
 	uint32_t limit;
 	FSC_VEC(struct hit) heap; /* the first `limit` hits by (ts, id), the last of them on top */
@@ -35,20 +37,19 @@ static char lower(char c)
 	return c >= 'A' && c <= 'Z' ? (char)(c - 'A' + 'a') : c;
 }
 
-/* needle is lower-case already */
-static bool contains(const char *s, size_t n, const char *needle, size_t m)
+/* needle is lower-case already; scratch has room for FSC_SEG_SEARCH_NAME. memmem() is linear. */
+static bool contains(const char *s, size_t n, const char *needle, size_t m, char *scratch)
 {
-	for (size_t i = 0; i + m <= n; i++) {
-		size_t k = 0;
-
-		while (k < m && lower(s[i + k]) == needle[k])
-			k++;
-		if (k == m)
-			return true;
-	}
-	return false;
+	if (n > FSC_SEG_SEARCH_NAME)
+		n = FSC_SEG_SEARCH_NAME;
+	for (size_t i = 0; i < n; i++)
+		scratch[i] = lower(s[i]);
+	return memmem(scratch, n, needle, m) != NULL;
 }
 
+enum { NOT_SEEN, NO_MATCH, MATCH };
+
+/* Each string is looked at once, however many classes (name, category, kind) share it. */
 static bool match_classes(struct search *q, const char *text)
 {
 	size_t m = strlen(text);
@@ -58,10 +59,13 @@ static bool match_classes(struct search *q, const char *text)
 	for (size_t i = 0; i < m; i++)
 		needle[i] = lower(needle[i]);
 	for (uint32_t c = 0; c < q->s->h.n_classes; c++) {
+		uint32_t id = q->s->classes[c].name;
 		size_t n;
-		const char *name = fsc_seg_str(q->s, q->s->classes[c].name, &n);
+		const char *name = fsc_seg_str(q->s, id, &n);
 
-		if (!contains(name, n, needle, m))
+		if (q->seen[id] == NOT_SEEN)
+			q->seen[id] = contains(name, n, needle, m, q->scratch) ? MATCH : NO_MATCH;
+		if (q->seen[id] == NO_MATCH)
 			continue;
 		q->matches[c] = 1;
 		q->mask |= fsc_seg_class_bit(c);
@@ -209,11 +213,13 @@ enum fsc_status fsc_seg_search(struct fsc_seg_hits *out, const struct fsc_seg *s
 	q.t1 = fsc_seg_clamp_time(t1);
 	q.limit = limit < MAX_HITS ? limit : MAX_HITS;
 	q.matches = fsc_alloc((size_t)s->h.n_classes + 1, 1);
+	q.seen = fsc_alloc((size_t)s->h.n_strings + 1, 1);
+	q.scratch = fsc_alloc(FSC_SEG_SEARCH_NAME, 1);
 	q.ts = fsc_alloc(FSC_SEG_BLOCK, sizeof(*q.ts));
 	q.dur = fsc_alloc(FSC_SEG_BLOCK, sizeof(*q.dur));
 	out->n_strip = n_strip;
 	out->strip = fsc_alloc((size_t)n_strip + 1, sizeof(*out->strip));
-	if (!q.matches || !q.ts || !q.dur || !out->strip)
+	if (!q.matches || !q.seen || !q.scratch || !q.ts || !q.dur || !out->strip)
 		st = fsc_err_set(err, FSC_ENOMEM, NULL, "segment: no memory to search");
 	if (st == FSC_OK && match_classes(&q, text))
 		st = search_all(&q);
@@ -222,6 +228,8 @@ enum fsc_status fsc_seg_search(struct fsc_seg_hits *out, const struct fsc_seg *s
 	if (st != FSC_OK)
 		fsc_seg_hits_fini(out);
 	fsc_free(q.matches);
+	fsc_free(q.seen);
+	fsc_free(q.scratch);
 	fsc_free(q.ts);
 	fsc_free(q.dur);
 	fsc_vec_fini(&q.heap);

@@ -74,9 +74,10 @@ fsc_nodiscard enum fsc_status fsc_seg_aggregate(struct fsc_seg_agg *out, const s
 						struct fsc_err *err);
 void fsc_seg_agg_fini(struct fsc_seg_agg *a);
 
-/* Search: substring of the name, ASCII letters in either case. Hits are the slices that intersect [t0, t1), in the
+/* Search: substring of the name (of its first FSC_SEG_SEARCH_NAME bytes), ASCII letters in either case. Hits are the slices that intersect [t0, t1), in the
  * order of (ts, id), the first `limit` of them (at most 100,000); total counts all of the window; strip has
  * n_strip (at most 65,536) buckets over it with hit counts. The next page starts at the last hit's ts. */
+#define FSC_SEG_SEARCH_NAME 65536u
 struct fsc_seg_hits {
 	FSC_VEC(struct fsc_seg_slice) v;
 	uint64_t total;

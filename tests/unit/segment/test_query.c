@@ -3,6 +3,9 @@
 #include <sys/mman.h>
 
 #include "base/alloc.h"
+#include "base/clock.h"
+#include "base/limits.h"
+#include "model/build.h"
 #include "segment/seg_query.h"
 #include "segment/seg_write.h"
 #include "tests/support/test.h"
@@ -287,6 +290,85 @@ static void search_finds_all_hits_and_gives_the_first_in_time(void **state)
 	close_fixture(&f);
 }
 
+/* One slice for each category, all with the name `name`. */
+static void add_named(struct fsc_build *b, const char *name, size_t n, unsigned n_cats)
+{
+	struct fsc_build_slice s = { .correlation = FSC_NO_CORRELATION, .args = FSC_NO_ARGS };
+	struct fsc_build_id one = { .num = 1 };
+	uint32_t ident, slice;
+
+	assert_int_equal(fsc_build_ident(&ident, b, one, one), FSC_OK);
+	assert_int_equal(fsc_build_thread(&s.track, b, ident), FSC_OK);
+	assert_int_equal(fsc_build_str(&s.name, b, name, n), FSC_OK);
+	for (unsigned i = 0; i < n_cats; i++) {
+		char cat[16];
+
+		snprintf(cat, sizeof(cat), "c%u", i);
+		assert_int_equal(fsc_build_cat(&s.cat, b, cat, strlen(cat)), FSC_OK);
+		s.ts = (int64_t)fsc_build_events(b) * 10;
+		s.dur = 5;
+		fsc_build_count_event(b);
+		assert_int_equal(fsc_build_slice(&slice, b, &s), FSC_OK);
+	}
+}
+
+static uint64_t hits_of(const struct fsc_seg *s, const char *text)
+{
+	struct fsc_seg_hits h;
+	uint64_t total;
+
+	assert_int_equal(fsc_seg_search(&h, s, text, INT64_MIN, INT64_MAX, 10, 10, NULL), FSC_OK);
+	total = h.total;
+	fsc_seg_hits_fini(&h);
+	return total;
+}
+
+/* Names that are made to be slow to search, each shared by many categories. */
+static void a_search_costs_the_bytes_of_the_names_not_more(void **state)
+{
+	const size_t n = 7 * FSC_MIB;
+	char *name = fsc_xalloc(n, 1), *text = fsc_xalloc(501, 1);
+	struct fsc_build *b = fsc_build_new();
+	struct fsc_err err = FSC_ERR_INIT;
+	struct fsc_trace *t;
+	struct fsc_seg *s;
+	int64_t cpu;
+	int fd = memfd_create("segment", MFD_CLOEXEC);
+
+	(void)state;
+	memset(name, 'a', n);
+	for (unsigned i = 0; i < 4; i++) {
+		name[n - 1] = (char)('b' + i);
+		add_named(b, name, n, 200);
+	}
+	memcpy(name + FSC_SEG_SEARCH_NAME - 4, "Tail", 4);
+	memcpy(name + FSC_SEG_SEARCH_NAME, "beyond", 6);
+	add_named(b, name, n, 3);
+	assert_int_equal(fsc_build_finish(&t, b, &err), FSC_OK);
+	assert_int_equal(fsc_seg_write(fd, t, NULL, NULL, &err), FSC_OK);
+	assert_int_equal(fsc_seg_open(&s, fd, &err), FSC_OK);
+	cpu = fsc_clock_cpu_ns();
+	for (size_t m = 2; m <= 500; m += 83) {
+		memset(text, 'A', m);
+		text[m] = '\0';
+		assert_int_equal(hits_of(s, text), 803);
+		text[0] = 'b';
+		assert_int_equal(hits_of(s, text), 0);
+		text[0] = 'a';
+		text[m / 2] = 'b';
+		assert_int_equal(hits_of(s, text), 0);
+	}
+	assert_true(fsc_clock_cpu_ns() - cpu < 2000000000);
+	assert_int_equal(hits_of(s, "atail"), 3);
+	assert_int_equal(hits_of(s, "beyond"), 0);
+	fsc_seg_unref(s);
+	close(fd);
+	fsc_trace_free(t);
+	fsc_build_free(b);
+	fsc_free(name);
+	fsc_free(text);
+}
+
 /* Busy of one group of all devices in [t0, t1), by definition. */
 static int64_t minimap_by_definition(const struct fixture *f, unsigned group, int64_t t0,
 				     int64_t t1)
@@ -459,6 +541,7 @@ int main(void)
 		cmocka_unit_test(busy_time_of_many_rows_is_their_union),
 		cmocka_unit_test(busy_time_of_tracks_equals_that_of_their_rows),
 		cmocka_unit_test(search_finds_all_hits_and_gives_the_first_in_time),
+		cmocka_unit_test(a_search_costs_the_bytes_of_the_names_not_more),
 		cmocka_unit_test(minimap_sums_equal_the_union_per_device),
 		cmocka_unit_test(minimap_of_a_large_trace_sums_up_exactly_over_its_whole_range),
 		cmocka_unit_test(counters_keep_their_least_and_greatest_value_per_pixel),
