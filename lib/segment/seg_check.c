@@ -36,6 +36,8 @@ static enum fsc_status check_strings(const struct fsc_seg *s, struct fsc_err *er
 		if (s->str_off[i] >= s->str_off[i + 1] || s->str_off[i + 1] > bytes ||
 		    s->str_bytes[s->str_off[i + 1] - 1] != '\0')
 			return bad(err, "strings", i);
+	if (!time_ok(h->t_min_ns) || !time_ok(h->t_max_ns))
+		return bad(err, "header times", 0);
 	if (!str_ok(s, h->format) || !str_ok(s, h->job) || !str_ok(s, h->host) ||
 	    !str_ok(s, h->capture) || !str_ok(s, h->name) || !str_ok(s, h->meta_json))
 		return bad(err, "header strings", 0);
@@ -96,7 +98,8 @@ static enum fsc_status check_tracks(struct fsc_seg *s, struct fsc_err *err)
 				return bad(err, "rows", next_row + k);
 			n += r->n;
 		}
-		if (n != d[i].n_slices || !time_ok(d[i].t_min_ns) || !time_ok(d[i].t_max_ns))
+		if (n != d[i].n_slices || !time_ok(d[i].t_min_ns) || !time_ok(d[i].t_max_ns) ||
+		    d[i].busy_ns < 0 || d[i].busy_ns > 2 * FSC_SEG_TIME_MAX)
 			return bad(err, "tracks", i);
 		next_row += d[i].depths;
 		load_track(&s->tracks[i], &d[i]);
@@ -175,7 +178,7 @@ static enum fsc_status check_flows(const struct fsc_seg *s, struct fsc_err *err)
 		const struct fsc_counter_sample *c = s->counters + s->tracks[i].first_counter;
 
 		for (uint32_t k = 0; k < s->tracks[i].n_counters; k++)
-			if (k && c[k].ts < c[k - 1].ts)
+			if (!time_ok(c[k].ts) || (k && c[k].ts < c[k - 1].ts))
 				return bad(err, "counters", s->tracks[i].first_counter + k);
 	}
 	return FSC_OK;
@@ -263,7 +266,7 @@ static enum fsc_status check_small(struct fsc_seg *s, struct fsc_err *err)
 		}
 		max = c->shift > 61 ? 0 : (FSC_SEG_TIME_MAX >> c->shift) + 1;
 		if (!max || c->first_bucket < -max ||
-		    c->first_bucket + (int64_t)c->n_sums - 1 > max)
+		    c->first_bucket > max - ((int64_t)c->n_sums - 1))
 			return bad(err, "covers", i);
 	}
 	return FSC_OK;

@@ -19,6 +19,27 @@ struct file {
 	size_t n;
 };
 
+static struct file segment_with(const struct gen_opts *o)
+{
+	struct fsc_trace *t = gen_trace(o);
+	struct file f = { .fd = memfd_create("segment", MFD_CLOEXEC) };
+	struct stat sb;
+
+	/* Counters weigh most in so small a file, and are all alike. */
+	for (size_t i = 0; i < t->tracks.n; i++)
+		if (t->tracks.v[i].n > 20 && t->tracks.v[i].kind == FSC_TRACK_COUNTER)
+			t->tracks.v[i].n = 20;
+	t->counters.n = t->counters.n < 20 ? t->counters.n : 20;
+	assert_int_equal(fsc_seg_write(f.fd, t, NULL, NULL, NULL), FSC_OK);
+	fsc_trace_free(t);
+	assert_int_equal(fstat(f.fd, &sb), 0);
+	f.n = (size_t)sb.st_size;
+	f.p = malloc(f.n);
+	assert_non_null(f.p);
+	assert_int_equal(pread(f.fd, f.p, f.n, 0), (ssize_t)f.n);
+	return f;
+}
+
 static struct file small_segment(uint64_t seed)
 {
 	struct gen_opts o = { .seed = seed,
@@ -30,23 +51,8 @@ static struct file small_segment(uint64_t seed)
 			      .n_names = 6,
 			      .side_tables = true,
 			      .big_correlations = seed % 2 };
-	struct fsc_trace *t = gen_trace(&o);
-	struct file f = { .fd = memfd_create("segment", MFD_CLOEXEC) };
-	struct stat sb;
 
-	/* Counters weigh most in so small a file, and are all alike. */
-	for (size_t i = 0; i < t->tracks.n; i++)
-		if (t->tracks.v[i].n > 20 && t->tracks.v[i].kind == FSC_TRACK_COUNTER)
-			t->tracks.v[i].n = 20;
-	t->counters.n = 20;
-	assert_int_equal(fsc_seg_write(f.fd, t, NULL, NULL, NULL), FSC_OK);
-	fsc_trace_free(t);
-	assert_int_equal(fstat(f.fd, &sb), 0);
-	f.n = (size_t)sb.st_size;
-	f.p = malloc(f.n);
-	assert_non_null(f.p);
-	assert_int_equal(pread(f.fd, f.p, f.n, 0), (ssize_t)f.n);
-	return f;
+	return segment_with(&o);
 }
 
 static void drop(struct file *f)
@@ -218,6 +224,67 @@ static void wrong_contents_behind_right_checksums_do_no_harm(void **state)
 	assert_true(opened > 500 && refused > 300);
 }
 
+/* Puts the ends of the range, where sums and differences overflow (UBSan watches), in place of each 64-bit
+ * word of [from, to), and asks everything. Returns how many of these files were opened. */
+static unsigned try_ends(const struct file *f, size_t from, size_t to)
+{
+	static const int64_t ends[] = { INT64_MAX, INT64_MIN, INT64_MAX - 3 };
+	static struct help_steps got;
+	uint8_t *bad = malloc(f->n);
+	unsigned opened = 0;
+
+	for (size_t at = from; at + 8 <= to; at += 8) {
+		for (size_t k = 0; k < FSC_ARRAY_LEN(ends); k++) {
+			struct fsc_seg *s;
+
+			memcpy(bad, f->p, f->n);
+			memcpy(bad + at, &ends[k], sizeof(ends[k]));
+			help_reseal(bad, f->n);
+			assert_int_equal(pwrite(f->fd, bad, f->n, 0), (ssize_t)f->n);
+			if (fsc_seg_open(&s, f->fd, NULL) != FSC_OK)
+				continue;
+			/* what the server counts with before it asks anything */
+			assert_true(fsc_seg_info(s)->t_max_ns <= FSC_SEG_TIME_MAX);
+			assert_true(fsc_seg_info(s)->t_min_ns >= -FSC_SEG_TIME_MAX);
+			help_exercise(&got, s);
+			fsc_seg_unref(s);
+			opened++;
+		}
+	}
+	free(bad);
+	return opened;
+}
+
+static void numbers_at_the_ends_of_their_range_do_no_harm(void **state)
+{
+	/* enough intervals that covered time is kept on a grid */
+	struct gen_opts many = {
+		.seed = 3, .shape = GEN_EVEN, .n_streams = 1, .n_outer = 9000, .n_names = 1
+	};
+	struct file f = small_segment(2);
+	const struct fsc_seg_d_header *h = (const void *)f.p;
+	const struct fsc_seg_d_section *t;
+	unsigned grids = 0;
+
+	(void)state;
+	assert_true(try_ends(&f, offsetof(struct fsc_seg_d_header, t_base_ns), f.n) > 500);
+	drop(&f);
+	f = segment_with(&many);
+	h = (const void *)f.p;
+	t = (const void *)(f.p + h->table_offset);
+	for (uint32_t i = 0; i < h->n_sections; i++) {
+		const struct fsc_seg_d_cover *c = (const void *)(f.p + t[i].offset);
+
+		if (t[i].type != FSC_SEG_COVER)
+			continue;
+		for (uint32_t k = 0; k < h->n_covers; k++)
+			grids += c[k].form == FSC_SEG_COVER_GRID;
+		(void)try_ends(&f, t[i].offset, t[i].offset + t[i].stored_bytes);
+	}
+	assert_true(grids > 0);
+	drop(&f);
+}
+
 static void what_is_no_segment_is_refused(void **state)
 {
 	char path[256];
@@ -245,6 +312,7 @@ int main(void)
 		cmocka_unit_test(a_file_with_bytes_appended_is_refused),
 		cmocka_unit_test(another_major_version_is_unsupported_and_a_later_minor_is_read),
 		cmocka_unit_test(wrong_contents_behind_right_checksums_do_no_harm),
+		cmocka_unit_test(numbers_at_the_ends_of_their_range_do_no_harm),
 		cmocka_unit_test(what_is_no_segment_is_refused),
 	};
 
