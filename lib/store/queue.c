@@ -280,6 +280,8 @@ static enum fsc_status release_work(struct fsc_db *db, void *arg, struct fsc_err
 			err);
 	if (st == FSC_OK)
 		st = fsc_db_run(db, FSC_Q_BUNDLE_REQUEUE_IDLE, NULL, 0, NULL, err);
+	if (st == FSC_OK)
+		st = fsc_db_run(db, FSC_Q_JOB_DUE_NOW, NULL, 0, NULL, err);
 	return st;
 }
 

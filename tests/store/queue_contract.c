@@ -165,6 +165,20 @@ static void a_restart_releases_leases_without_counting_tries(void **state)
 	assert_ok(p, fsc_queue_heartbeat(p->q, &l, LEASE_NS, &p->err));
 }
 
+static void a_restart_does_not_wait_for_a_pause(void **state)
+{
+	struct place *p = *state;
+	struct fsc_err why = reason("disk_full");
+	struct fsc_store_lease l;
+
+	put_bundle(p, "a", "a");
+	l = lease(p);
+	assert_ok(p, fsc_queue_fail(p->q, &l, &why, 3000000000000, NULL, &p->err));
+	assert_int_equal(fsc_queue_lease(p->q, "me", LEASE_NS, &l, &p->err), FSC_END);
+	assert_ok(p, fsc_queue_release_others(p->q, "me", NULL, &p->err));
+	assert_int_equal(lease(p).tries, 2); /* the try counts all the same */
+}
+
 static void a_bundle_that_kills_servers_is_given_up_in_the_end(void **state)
 {
 	struct place *p = *state;
@@ -314,6 +328,7 @@ int main(void)
 		contract_test(a_heartbeat_keeps_the_lease),
 		contract_test(a_job_whose_workers_vanish_is_given_up),
 		contract_test(a_restart_releases_leases_without_counting_tries),
+		contract_test(a_restart_does_not_wait_for_a_pause),
 		contract_test(a_bundle_that_kills_servers_is_given_up_in_the_end),
 		contract_test(a_returned_job_is_untried_and_due),
 		contract_test(reindex_queues_once_and_not_while_indexing),

@@ -188,6 +188,7 @@ const char *const fsc_sqlite_queries[FSC_Q_COUNT] = {
 		"tries = CASE WHEN interrupts < ?2 THEN MAX(tries - 1, 0) ELSE tries END, "
 		"lease_owner = NULL, lease_token = NULL, lease_until = NULL "
 		"WHERE lease_token IS NOT NULL AND lease_owner <> ?1",
+	[FSC_Q_JOB_DUE_NOW] = "UPDATE job SET due_at = 0 WHERE lease_token IS NULL AND due_at > 0",
 	[FSC_Q_JOB_DEPTH] = "SELECT COALESCE(SUM(lease_token IS NULL), 0), "
 			    "COALESCE(SUM(lease_token IS NOT NULL), 0), "
 			    "COALESCE(MIN(CASE WHEN lease_token IS NULL THEN created_at "
