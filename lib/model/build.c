@@ -229,12 +229,16 @@ enum fsc_status fsc_build_end(struct fsc_build *b, uint32_t track, int64_t ts, u
 				    .slice = FSC_NO_SLICE,
 				    .args = args,
 				    .cat = cat };
+	if (b->halves.n >= FSC_MAX_EVENTS)
+		return FSC_ELIMIT;
 	return fsc_vec_push(&b->halves, h) ? FSC_OK : FSC_ENOMEM;
 }
 
 enum fsc_status fsc_build_counter(struct fsc_build *b, uint32_t track, int64_t ts, double value)
 {
 	struct fsc_build_counter_ev e = { .ts = ts, .value = value, .track = track };
+	if (b->counters.n >= FSC_MAX_EVENTS)
+		return FSC_ELIMIT;
 	return fsc_vec_push(&b->counters, e) ? FSC_OK : FSC_ENOMEM;
 }
 

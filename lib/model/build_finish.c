@@ -7,6 +7,7 @@
 #include "base/alloc.h"
 #include "model/build_int.h"
 #include "model/sort.h"
+#include "model/validate.h"
 
 /* Gives the slack of the columns back, so that the writers that follow find the memory. */
 static void shrink_column(void *column, size_t n, size_t size)
@@ -175,6 +176,12 @@ enum fsc_status fsc_build_finish(struct fsc_trace **out, struct fsc_build *b, st
 				   "trace has more processes or tracks than allowed");
 	if (st != FSC_OK)
 		return fsc_err_set(err, st, NULL, "no memory to order the trace");
+#if FSC_SANITIZED
+	/* Sanitizer builds are test builds: what every reader builds is checked there. */
+	st = fsc_trace_validate(b->t, err);
+	if (st != FSC_OK)
+		return st;
+#endif
 	*out = b->t;
 	b->t = NULL;
 	return FSC_OK;
