@@ -6,6 +6,8 @@
 #include "base/buf.h"
 #include "base/clock.h"
 #include "base/limits.h"
+#include "base/strtab.h"
+#include "base/vec.h"
 #include "store/queue.h"
 #include "store/store.h"
 #include "store/store_ops.h"
@@ -26,6 +28,8 @@ struct publish {
 	int64_t trace; /* id of the trace whose facts come now */
 	int64_t window_ns, busy_ns, exposed_ns;
 	struct fsc_buf search;
+	struct fsc_strtab *names; /* owned; and the ids of its strings, 0 = not looked up: */
+	FSC_VEC(int64_t) name_ids;
 	/* why the bundle is failed, should it be */
 	struct fsc_err first, end;
 	bool end_seen;
@@ -213,14 +217,26 @@ static enum fsc_status end_trace(struct fsc_db *db, struct publish *p,
 
 /* ---- facts of the running trace ---- */
 
-static enum fsc_status intern(struct fsc_db *db, const char *text, int64_t *id, struct fsc_err *err)
+/* Ids of names that this publish has met: ranks of one job repeat the same few hundred names. */
+static enum fsc_status intern(struct fsc_db *db, struct publish *p, const char *text, int64_t *id,
+			      struct fsc_err *err)
 {
+	uint32_t local;
 	bool found;
-	enum fsc_status st =
-		fsc_db_int(db, FSC_Q_NAME_FIND, FSC_ARGS(fsc_v_text(text)), id, &found, err);
+	enum fsc_status st = fsc_strtab_put(&local, p->names, text, strlen(text));
 
+	if (st != FSC_OK)
+		return fsc_err_set(err, st, NULL, "facts: too many names");
+	while (p->name_ids.n <= local)
+		if (!fsc_vec_push(&p->name_ids, 0))
+			return fsc_store_nomem(err);
+	*id = p->name_ids.v[local];
+	if (*id)
+		return FSC_OK;
+	st = fsc_db_int(db, FSC_Q_NAME_FIND, FSC_ARGS(fsc_v_text(text)), id, &found, err);
 	if (st == FSC_OK && !found)
 		st = fsc_db_int(db, FSC_Q_NAME_INSERT, FSC_ARGS(fsc_v_text(text)), id, &found, err);
+	p->name_ids.v[local] = *id;
 	return st;
 }
 
@@ -228,7 +244,7 @@ static enum fsc_status put_category(struct fsc_db *db, struct publish *p,
 				    const struct fsc_fact_category *c, struct fsc_err *err)
 {
 	int64_t name = 0;
-	enum fsc_status st = intern(db, c->name, &name, err);
+	enum fsc_status st = intern(db, p, c->name, &name, err);
 
 	if (st != FSC_OK)
 		return st;
@@ -260,7 +276,7 @@ static enum fsc_status put_kernel(struct fsc_db *db, struct publish *p,
 				  const struct fsc_fact_kernel *k, struct fsc_err *err)
 {
 	int64_t name = 0;
-	enum fsc_status st = intern(db, k->name, &name, err);
+	enum fsc_status st = intern(db, p, k->name, &name, err);
 
 	if (st != FSC_OK)
 		return st;
@@ -448,8 +464,13 @@ enum fsc_status fsc_store_publish(struct fsc_store *s, struct fsc_arena *a,
 	p.removed = (struct fsc_rows){ .a = a, .size = sizeof(int64_t) };
 	p.first = p.end = (struct fsc_err)FSC_ERR_INIT;
 	fsc_buf_init(&p.search, 64 * FSC_KIB);
+	p.names = fsc_strtab_new();
+	if (!p.names)
+		return fsc_store_nomem(err);
 	st = s->ops->write(s, publish_work, &p, true, err);
 	fsc_buf_fini(&p.search);
+	fsc_strtab_free(p.names);
+	fsc_vec_fini(&p.name_ids);
 	out->removed = p.removed.items;
 	out->n_removed = p.removed.n;
 	return st;
