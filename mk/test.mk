@@ -76,6 +76,13 @@ valgrind-run:
 	@FSC_WRAP='valgrind -q --error-exitcode=9 --leak-check=full --track-fds=yes' \
 		scripts/run-unit.sh $(call pick,$(UNIT_ALL))
 
+KILLS ?= 200
+.PHONY: soak
+soak: node-bundles ## the kill -9 tests with KILLS=200 kills (20 in make test)
+	@$(MAKE) --no-print-directory MODE=debug -j$(JOBS) programs
+	@FSC_KILLS=$(KILLS) $(MAKE) --no-print-directory MODE=debug unit T=jobs/test_kill9
+	@FSC_KILLS=$(KILLS) scripts/run-node.sh e2e/kill9
+
 SECS ?= 20
 fuzz: ## libFuzzer on each target for SECS seconds (F=name picks one)
 	@scripts/install-deps.sh

@@ -64,7 +64,7 @@ async function waitIdle(s: TestServer): Promise<Summary[]> {
 	throw new Error('bundles are still waiting after two minutes');
 }
 
-test(`no acknowledged upload is lost over ${KILLS} kills, and all become ready`, { timeout: 600000 }, async (t) => {
+test(`no acknowledged upload is lost over ${KILLS} kills, and all become ready`, { timeout: 60000 + KILLS * 15000 }, async (t) => {
 	const acks: Ack[] = [];
 	for (let round = 0; round < KILLS; round++) {
 		const s = await startServer({ data });
