@@ -110,7 +110,7 @@ static const int allowed[] = {
 	SCMP_SYS(writev),
 	SCMP_SYS(pwrite64),
 	SCMP_SYS(lseek),
-	SCMP_SYS(fstat),
+	SCMP_SYS(fstat), /* and not newfstatat, see fsc_fs_fstat() */
 	SCMP_SYS(ftruncate),
 	SCMP_SYS(close),
 	SCMP_SYS(recvmsg),
@@ -150,10 +150,11 @@ static const int allowed_sanitized[] = {
 	SCMP_SYS(tkill),       SCMP_SYS(nanosleep),	    SCMP_SYS(clock_nanosleep),
 };
 static const int refused_sanitized[] = {
-	SCMP_SYS(open),	     SCMP_SYS(openat),	  SCMP_SYS(readlink),  SCMP_SYS(readlinkat),
-	SCMP_SYS(access),    SCMP_SYS(stat),	  SCMP_SYS(lstat),     SCMP_SYS(ioctl),
-	SCMP_SYS(prlimit64), SCMP_SYS(getrlimit), SCMP_SYS(setrlimit), SCMP_SYS(pipe),
-	SCMP_SYS(pipe2),     SCMP_SYS(getcwd),	  SCMP_SYS(uname),     SCMP_SYS(process_vm_readv),
+	SCMP_SYS(open),	      SCMP_SYS(openat),	   SCMP_SYS(readlink),	SCMP_SYS(readlinkat),
+	SCMP_SYS(access),     SCMP_SYS(stat),	   SCMP_SYS(lstat),	SCMP_SYS(ioctl),
+	SCMP_SYS(prlimit64),  SCMP_SYS(getrlimit), SCMP_SYS(setrlimit), SCMP_SYS(pipe),
+	SCMP_SYS(pipe2),      SCMP_SYS(getcwd),	   SCMP_SYS(uname),	SCMP_SYS(process_vm_readv),
+	SCMP_SYS(newfstatat),
 };
 #endif
 
@@ -178,10 +179,6 @@ static int add_conditional(scmp_filter_ctx ctx)
 	if (!rc)
 		rc = seccomp_rule_add(ctx, SCMP_ACT_ALLOW, SCMP_SYS(mprotect), 1,
 				      SCMP_A2(SCMP_CMP_MASKED_EQ, PROT_EXEC, 0));
-	/* how glibc spells fstat(); the flag makes the kernel take the descriptor */
-	if (!rc)
-		rc = seccomp_rule_add(ctx, SCMP_ACT_ALLOW, SCMP_SYS(newfstatat), 1,
-				      SCMP_A3(SCMP_CMP_EQ, AT_EMPTY_PATH, 0));
 	/* abort() signals the thread itself */
 	if (!rc)
 		rc = seccomp_rule_add(ctx, SCMP_ACT_ALLOW, SCMP_SYS(tgkill), 1,

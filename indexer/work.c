@@ -12,6 +12,7 @@
 #include <unistd.h>
 
 #include "base/clock.h"
+#include "base/fs.h"
 #include "base/limits.h"
 #include "bundle/bundle_read.h"
 #include "facts/indexer_client.h"
@@ -335,7 +336,7 @@ int fsc_work_run(const struct fsc_work *w)
 	enum fsc_status st = FSC_OK;
 
 	fsc_fact_stream_init(&s.out, w->socket_fd);
-	s.blob_bytes = fstat(w->blob_fd, &file) == 0 ? file.st_size : 0;
+	s.blob_bytes = fsc_fs_fstat(w->blob_fd, &file) == 0 ? file.st_size : 0;
 	st = fsc_bundle_open(&s.bundle, fsc_source_fd(w->blob_fd), w->name ? w->name : "", &why);
 	if (st == FSC_OK) {
 		s.archive = fsc_bundle_is_archive(s.bundle);

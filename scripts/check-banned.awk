@@ -65,6 +65,8 @@ function check_call(name) {
 		bad(name, "banned")
 	else if (is_test)
 		return
+	else if (name == "fstat" && in_sandbox)
+		bad(name, "use fsc_fs_fstat (base/fs.h): the sandbox has no newfstatat")
 	else if ((name in not_in_modules) && !is_front_end && !is_base)
 		bad(name, "only base and a program's front end end the process")
 	else if ((name in only_in_base) && !is_base)
@@ -76,6 +78,7 @@ function check_call(name) {
 FNR == 1 {
 	in_comment = 0
 	is_base = FILENAME ~ /^lib\/base\//
+	in_sandbox = FILENAME ~ /^(indexer|lib\/(base|facts|model|bundle|formats|segment|analysis))\//
 	is_test = FILENAME ~ /^(tests|scripts)\//
 	is_front_end = FILENAME ~ /^(server|indexer|collector|demo)\/(main|cli[a-z_]*|summary)\.c$/ || FILENAME ~ /^collector\/cli\//
 }

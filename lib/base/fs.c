@@ -8,6 +8,7 @@
 #include <string.h>
 #include <sys/stat.h>
 #include <sys/statvfs.h>
+#include <sys/syscall.h>
 #include <unistd.h>
 
 #include "base/alloc.h"
@@ -113,7 +114,7 @@ enum fsc_status fsc_fs_read_file(char **data, size_t *n, const char *path, size_
 	struct fsc_buf b = FSC_BUF_INIT(max);
 	struct stat sb;
 	size_t hint = 0;
-	if (fstat(fd, &sb) == 0 && S_ISREG(sb.st_mode) && sb.st_size > 0)
+	if (fsc_fs_fstat(fd, &sb) == 0 && S_ISREG(sb.st_mode) && sb.st_size > 0)
 		hint = (size_t)sb.st_size + 1; /* one more shows the end without growing */
 	enum fsc_status st = read_to_end(&b, fd, hint, path, err);
 	if (st == FSC_OK) {
@@ -124,6 +125,11 @@ enum fsc_status fsc_fs_read_file(char **data, size_t *n, const char *path, size_
 	fsc_buf_fini(&b);
 	close(fd);
 	return st;
+}
+
+int fsc_fs_fstat(int fd, struct stat *sb)
+{
+	return (int)syscall(SYS_fstat, fd, sb);
 }
 
 static enum fsc_status mkdir_one(const char *path, unsigned mode, struct fsc_err *err)

@@ -18,6 +18,10 @@ fsc_nodiscard enum fsc_status fsc_fs_read_all(int fd, void *p, size_t n,
 /* Whole file, at most max bytes (FSC_ELIMIT above). *data is fsc_free'd by the caller, NUL-terminated. */
 fsc_nodiscard enum fsc_status fsc_fs_read_file(char **data, size_t *n, const char *path, size_t max,
 					       struct fsc_err *err);
+struct stat;
+/* fstat(): 0, or -1 with errno. By the system call of that name: the C library's goes through newfstatat, which
+ * takes any path when it is not empty, so the indexer's sandbox cannot allow it. */
+int fsc_fs_fstat(int fd, struct stat *sb);
 fsc_nodiscard enum fsc_status fsc_fs_mkdirs(const char *path, unsigned mode, struct fsc_err *err);
 fsc_nodiscard enum fsc_status fsc_fs_sync_dir(const char *path, struct fsc_err *err);
 /* temp file beside path, write, fdatasync, rename, fsync of the folder. */

@@ -24,6 +24,7 @@
 #include "base/alloc.h"
 #include "base/clock.h"
 #include "base/crypto.h"
+#include "base/fs.h"
 #include "base/vec.h"
 #include "facts/fact_codec.h"
 
@@ -287,7 +288,7 @@ static enum fsc_status check_segment(const struct run *r, const struct fsc_fact 
 {
 	struct stat st;
 
-	if (fstat(r->segment_fd, &st) < 0)
+	if (fsc_fs_fstat(r->segment_fd, &st) < 0)
 		return fsc_err_sys(err, errno, "indexer: segment");
 	if (st.st_size != f->u.trace_end.segment_bytes)
 		return fsc_err_set(err, FSC_EPARSE, "indexer_protocol",

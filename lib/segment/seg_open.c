@@ -12,6 +12,7 @@
 
 #include "base/alloc.h"
 #include "base/crc.h"
+#include "base/fs.h"
 #include "segment/seg_internal.h"
 
 static enum fsc_status corrupt(struct fsc_err *err, const char *code, const char *what)
@@ -252,7 +253,7 @@ static enum fsc_status open_mapped(struct fsc_seg *s, int fd, struct fsc_err *er
 	enum fsc_status st;
 	void *map;
 
-	if (fstat(fd, &sb))
+	if (fsc_fs_fstat(fd, &sb))
 		return fsc_err_sys(err, errno, "segment");
 	if (!S_ISREG(sb.st_mode))
 		return fsc_err_set(err, FSC_EINVAL, NULL, "segment: no regular file");

@@ -213,7 +213,7 @@ enum fsc_status fsc_seg_write(int fd, const struct fsc_trace *t, const uint8_t b
 	struct stat sb;
 	enum fsc_status st;
 
-	if (fstat(fd, &sb) || !S_ISREG(sb.st_mode))
+	if (fsc_fs_fstat(fd, &sb) || !S_ISREG(sb.st_mode))
 		return fsc_err_set(err, FSC_EINVAL, NULL, "segment: output is no regular file");
 	fsc_seg_out_init(&w.out, fd, err);
 	st = w.out.failed;

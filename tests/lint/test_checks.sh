@@ -141,6 +141,9 @@ fresh
 plant lib/model/c.c 'void fsc_c(void) { exit(1); }'
 refuses 'a library never exits' 'exit:' banned
 fresh
+plant lib/model/c.c 'void fsc_c(struct stat *b) { fstat(0, b); }'
+refuses 'fstat is refused in what runs in the sandbox' 'fstat:' banned
+fresh
 plant server/api/c.c 'void fsc_c(void) { printf("x"); }'
 refuses 'printf is refused outside front ends' 'printf:' banned
 fresh

@@ -19,6 +19,7 @@
 #include <sys/syscall.h>
 #include <sys/wait.h>
 
+#include "base/fs.h"
 #include "facts/fact_codec.h"
 #include "facts/indexer_client.h"
 #include "tests/support/test.h"
@@ -50,6 +51,49 @@ static int do_stat_path(void)
 	struct stat st;
 
 	fstatat(AT_FDCWD, "/etc/hostname", &st, 0);
+	return STILL_ALIVE;
+}
+
+/* With this flag the kernel takes the descriptor, but only when the path is empty. */
+static int do_stat_flagged(void)
+{
+	struct stat st;
+
+	fstatat(AT_FDCWD, "/etc/hostname", &st, AT_EMPTY_PATH);
+	return STILL_ALIVE;
+}
+
+static int do_stat_plain(void)
+{
+	struct stat st;
+
+#ifdef SYS_stat
+	syscall(SYS_stat, "/etc/hostname", &st);
+#else
+	fstatat(AT_FDCWD, "/etc/hostname", &st, AT_SYMLINK_NOFOLLOW);
+#endif
+	return STILL_ALIVE;
+}
+
+static int do_statx(void)
+{
+	struct statx st;
+
+	syscall(SYS_statx, AT_FDCWD, "/etc/hostname", AT_EMPTY_PATH, STATX_ALL, &st);
+	return STILL_ALIVE;
+}
+
+static int do_readlink(void)
+{
+	char buf[64];
+
+	(void)!readlink("/proc/self/exe", buf, sizeof(buf));
+	return STILL_ALIVE;
+}
+
+static int do_access(void)
+{
+	(void)!access("/etc/hostname", R_OK);
 	return STILL_ALIVE;
 }
 
@@ -171,7 +215,7 @@ static int do_work(void)
 	int *v = malloc(sizeof(int) << 20);
 	struct stat st;
 
-	if (!v || fstat(FSC_INDEXER_FD_BLOB, &st) < 0)
+	if (!v || fsc_fs_fstat(FSC_INDEXER_FD_BLOB, &st) < 0)
 		return 1;
 	for (int i = 0; i < 1 << 20; i++)
 		v[i] = (int)((i * 7919LL) % 1048573);
@@ -188,15 +232,29 @@ static const struct deed {
 	int (*act)(void);
 	bool forbidden; /* a plain build dies of SIGSYS */
 } deeds[] = {
-	{ "open", do_open, true },	    { "create", do_openat_write, true },
-	{ "unlink", do_unlink, true },	    { "stat", do_stat_path, true },
-	{ "socket", do_socket, true },	    { "exec", do_exec, true },
-	{ "fork", do_fork, true },	    { "kill_parent", do_kill_parent, true },
-	{ "ptrace", do_ptrace, true },	    { "raise_limit", do_raise_limit, true },
-	{ "map_code", do_map_code, true },  { "make_code", do_make_code, true },
-	{ "allocate", do_allocate, false }, { "abort_for_memory", do_abort_for_memory, false },
-	{ "loop", do_loop, false },	    { "write_too_much", do_write_too_much, false },
-	{ "crash", do_crash, false },	    { "work", do_work, false },
+	{ "open", do_open, true },
+	{ "create", do_openat_write, true },
+	{ "unlink", do_unlink, true },
+	{ "stat", do_stat_path, true },
+	{ "stat_flagged", do_stat_flagged, true },
+	{ "stat_plain", do_stat_plain, true },
+	{ "statx", do_statx, true },
+	{ "readlink", do_readlink, true },
+	{ "access", do_access, true },
+	{ "socket", do_socket, true },
+	{ "exec", do_exec, true },
+	{ "fork", do_fork, true },
+	{ "kill_parent", do_kill_parent, true },
+	{ "ptrace", do_ptrace, true },
+	{ "raise_limit", do_raise_limit, true },
+	{ "map_code", do_map_code, true },
+	{ "make_code", do_make_code, true },
+	{ "allocate", do_allocate, false },
+	{ "abort_for_memory", do_abort_for_memory, false },
+	{ "loop", do_loop, false },
+	{ "write_too_much", do_write_too_much, false },
+	{ "crash", do_crash, false },
+	{ "work", do_work, false },
 };
 
 static int child(const char *name)
