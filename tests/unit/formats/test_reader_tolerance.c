@@ -403,6 +403,22 @@ static void counters_make_one_track_per_key(void **state)
 	fsc_trace_free(t);
 }
 
+/* Kineto writes an end at each runtime call that launches nothing: that is no loss. */
+static void an_end_at_its_own_runtime_call_is_not_counted(void **state)
+{
+	struct fsc_trace *t = must_read("[{\"ph\":\"X\",\"cat\":\"cuda_runtime\",\"name\":"
+					"\"cudaEventQuery\",\"pid\":1,\"tid\":1,\"ts\":1,"
+					"\"dur\":2,\"args\":{\"correlation\":42}},"
+					"{\"ph\":\"f\",\"cat\":\"ac2g\",\"name\":\"ac2g\",\"id\":"
+					"42,\"pid\":1,\"tid\":1,\"ts\":1,\"bp\":\"e\"},"
+					"{\"ph\":\"f\",\"cat\":\"ac2g\",\"name\":\"ac2g\",\"id\":"
+					"43,\"pid\":1,\"tid\":1,\"ts\":1,\"bp\":\"e\"}]");
+
+	(void)state;
+	assert_int_equal(loss_of(t, "flow_end_without_start"), 1); /* 43 */
+	fsc_trace_free(t);
+}
+
 static void flows_of_both_versions_bind(void **state)
 {
 	struct fsc_trace *t = must_read(
@@ -444,6 +460,7 @@ int main(void)
 		cmocka_unit_test(annotations_syncs_and_collectives_are_told_apart),
 		cmocka_unit_test(memory_instants_are_counters_too),
 		cmocka_unit_test(counters_make_one_track_per_key),
+		cmocka_unit_test(an_end_at_its_own_runtime_call_is_not_counted),
 		cmocka_unit_test(flows_of_both_versions_bind),
 	};
 
