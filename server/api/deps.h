@@ -3,6 +3,8 @@
 #ifndef FSC_API_DEPS_H
 #define FSC_API_DEPS_H
 
+#include <stdatomic.h>
+
 #include "auth/auth.h"
 #include "http/resp.h"
 #include "jobs/worker.h"
@@ -24,6 +26,7 @@ struct fsc_app {
 	const char *perfetto_origin;
 	bool demo;
 	int64_t started_ns; /* monotonic */
+	atomic_int health;  /* enum fsc_status of the store, looked at every few seconds */
 };
 
 /* The route table and the hooks of http/http.h. max_upload bounds POST /bundles. */
@@ -56,7 +59,8 @@ void fsc_api_trace_close(struct fsc_api_trace *t);
 fsc_nodiscard enum fsc_status fsc_api_window(const struct fsc_req *req,
 					     const struct fsc_api_trace *t, int64_t *t0,
 					     int64_t *t1, struct fsc_err *err);
-/* "1,2,5" of parameter `tracks` into the arena; all tracks (of the segment) when absent and not required. */
+/* "1,2,5" of parameter `tracks` into the arena, each at most once; all tracks (of the segment) when absent and
+ * not required. FSC_EINVAL: "bad_tracks". */
 fsc_nodiscard enum fsc_status fsc_api_track_list(const struct fsc_req *req, struct fsc_api_trace *t,
 						 bool required, uint32_t max, uint32_t **out,
 						 uint32_t *n, struct fsc_err *err);

@@ -70,7 +70,18 @@ enum fsc_status fsc_api_window(const struct fsc_req *req, const struct fsc_api_t
 static enum fsc_status bad_tracks(struct fsc_err *err, uint32_t max)
 {
 	return fsc_err_set(err, FSC_EINVAL, "bad_tracks",
-			   "tracks is a list of 1 to %u track ids of the trace", max);
+			   "tracks is a list of 1 to %u track ids of the trace, each once", max);
+}
+
+/* Marks the track; false when it was marked before: a track named twice would be walked and summed twice. */
+static bool first_time(uint8_t *seen, uint64_t id)
+{
+	uint8_t bit = (uint8_t)(1u << (id & 7));
+
+	if (seen[id / 8] & bit)
+		return false;
+	seen[id / 8] |= bit;
+	return true;
 }
 
 enum fsc_status fsc_api_track_list(const struct fsc_req *req, struct fsc_api_trace *t,
@@ -79,13 +90,15 @@ enum fsc_status fsc_api_track_list(const struct fsc_req *req, struct fsc_api_tra
 {
 	const char *s = fsc_req_param(req, "tracks");
 	bool all = (!s || !*s) && !required;
-	uint32_t cap = all ? t->info->n_tracks : max;
+	uint32_t cap = all || max > t->info->n_tracks ? t->info->n_tracks : max;
+	uint8_t *seen;
 
 	*n = 0;
 	if (!all && (!s || !*s))
 		return bad_tracks(err, max);
-	*out = fsc_arena_alloc(&t->arena, cap + 1, sizeof(**out));
-	if (!*out)
+	*out = fsc_arena_alloc(&t->arena, (size_t)cap + 1, sizeof(**out));
+	seen = fsc_arena_alloc(&t->arena, t->info->n_tracks / 8 + 1, 1);
+	if (!*out || !seen)
 		return fsc_err_set(err, FSC_ENOMEM, NULL, "list of tracks");
 	for (; all && *n < cap; (*n)++)
 		(*out)[*n] = *n;
@@ -93,7 +106,8 @@ enum fsc_status fsc_api_track_list(const struct fsc_req *req, struct fsc_api_tra
 		size_t len = strcspn(s, ",");
 		uint64_t id;
 
-		if (*n == cap || !fsc_parse_u64(&id, s, len) || id >= t->info->n_tracks)
+		if (*n == cap || !fsc_parse_u64(&id, s, len) || id >= t->info->n_tracks ||
+		    !first_time(seen, id))
 			return bad_tracks(err, max);
 		(*out)[(*n)++] = (uint32_t)id;
 		s += len + (s[len] == ',');

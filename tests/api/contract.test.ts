@@ -146,6 +146,18 @@ test('slices without tracks, with unknown tracks or with an empty window are ref
 	}
 });
 
+test('a track that is named twice is refused by every call that takes tracks', async () => {
+	const [a, b] = (await tracks()).map((t) => t.id);
+	for (const path of ['slices', 'aggregate', 'counters', 'tracks']) {
+		for (const list of [`${a},${a}`, `${a},${b},${a}`, Array(250).fill(b).join(',')]) {
+			const r = await call(s, 'GET', `${base}/${path}?tracks=${list}`);
+			assert.equal(r.status, 400, `${path} ${list}`);
+			assert.equal(r.json.error.code, 'bad_tracks', path);
+		}
+		assert.equal((await call(s, 'GET', `${base}/${path}?tracks=${b},${a}`)).status, 200, path);
+	}
+});
+
 test('a kernel knows its launch, its numbers and its neighbours', async () => {
 	const stream = (await tracks()).find((t) => t.kind === 'stream')!;
 	const k = await ok(`${base}/slices/find?track=${stream.id}&ts=1030000&name=${encodeURIComponent('gemm_1<float>')}`);
