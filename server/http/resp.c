@@ -106,23 +106,27 @@ void fsc_resp_stream(struct fsc_resp *resp, const char *content_type, fsc_produc
 	resp->produce_free = free_ctx;
 }
 
-/* Does an If-None-Match list name the tag, whatever coding suffix it carries? */
-static bool list_has_tag(const char *list, const char *tag)
+/* The tag as an If-None-Match list names it, with the suffix of the coding that the client holds; NULL when it
+ * does not. */
+static const char *tag_in_list(struct fsc_arena *arena, const char *list, const char *tag)
 {
 	size_t n = strlen(tag) - 1; /* without the closing quote */
 
 	if (!strcmp(list, "*"))
-		return true;
-	for (const char *p = list; (p = memmem(p, strlen(p), tag, n)); p += n)
-		if (p[n] == '"' || !strncmp(p + n, "-gz\"", 4) || !strncmp(p + n, "-br\"", 4))
-			return true;
-	return false;
+		return tag;
+	for (const char *p = list; (p = memmem(p, strlen(p), tag, n)); p += n) {
+		if (p[n] == '"')
+			return tag;
+		if (!strncmp(p + n, "-gz\"", 4) || !strncmp(p + n, "-br\"", 4))
+			return fsc_arena_dup(arena, p, n + 4);
+	}
+	return NULL;
 }
 
 bool fsc_resp_not_modified(struct fsc_resp *resp, const void *key, size_t n_key)
 {
 	const char *asked = fsc_req_header(resp->req, "If-None-Match");
-	const char *uri = resp->req->raw_uri;
+	const char *uri = resp->req->raw_uri, *held;
 	struct fsc_sha256 *h = fsc_sha256_new();
 	uint8_t sum[FSC_SHA256_LEN];
 	char hex[25];
@@ -135,8 +139,10 @@ bool fsc_resp_not_modified(struct fsc_resp *resp, const void *key, size_t n_key)
 	fsc_hex(hex, sum, 12);
 	resp->etag = fsc_arena_printf(&resp->req->arena, "\"%s\"", hex);
 	resp->cache_control = "private, max-age=0, must-revalidate";
-	if (!resp->etag || !asked || !list_has_tag(asked, resp->etag))
+	held = resp->etag && asked ? tag_in_list(&resp->req->arena, asked, resp->etag) : NULL;
+	if (!held)
 		return false;
+	resp->etag = held;
 	resp->status = 304;
 	return true;
 }
