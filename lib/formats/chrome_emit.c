@@ -300,7 +300,21 @@ static fsc_noinline enum fsc_status grow_kinds(struct chrome *c, uint32_t name)
 	return FSC_OK;
 }
 
-/* Kind by cls and name, remembered per name. */
+#define GPU_ARGS                                                                           \
+	(1ULL << A_DEVICE | 1ULL << A_CONTEXT | 1ULL << A_STREAM | 1ULL << A_CORRELATION | \
+	 1ULL << A_GRID | 1ULL << A_BYTES)
+
+/* "kernel" and "memcpy" are also what other tools call things of an operating system: without any sign of a
+ * GPU, in a file that is not Kineto's, they are ordinary slices. */
+static inline uint8_t class_of(const struct chrome *c, const struct chrome_cat *cat)
+{
+	if (FSC_LIKELY(!fsc_cat_is_gpu((enum fsc_cat_class)cat->cls) || c->have_arg & GPU_ARGS ||
+		       c->kineto))
+		return cat->cls;
+	return FSC_CAT_OTHER;
+}
+
+/* Kind by class and name, remembered per name. */
 static enum fsc_status slice_kind(uint8_t *kind, struct chrome *c, uint8_t cls, uint32_t name)
 {
 	if (FSC_UNLIKELY(name >= c->n_kinds))
@@ -475,7 +489,7 @@ static enum fsc_status fill_slice(struct fsc_build_slice *s, const struct chrome
 	TRY(event_args(&s->args, c));
 	s->cat = (*cat)->cat;
 	s->correlation = correlation(c);
-	return slice_kind(&s->kind, c, (*cat)->cls, s->name);
+	return slice_kind(&s->kind, c, class_of(c, *cat), s->name);
 }
 
 /* What hangs on a slice besides its columns. */
@@ -505,7 +519,7 @@ static enum fsc_status complete(struct chrome *c)
 	}
 	TRY(fill_slice(&s, &cat, c));
 	TRY(event_ident(&ident, c));
-	TRY(slice_track(&s.track, c, cat->cls, ident));
+	TRY(slice_track(&s.track, c, class_of(c, cat), ident));
 	TRY(fsc_build_slice(&slice, c->b, &s));
 	return slice_rows(c, slice, &s);
 }
@@ -519,7 +533,7 @@ static enum fsc_status begin(struct chrome *c)
 		return FSC_OK;
 	TRY(fill_slice(&s, &cat, c));
 	TRY(event_ident(&ident, c));
-	TRY(slice_track(&s.track, c, cat->cls, ident));
+	TRY(slice_track(&s.track, c, class_of(c, cat), ident));
 	TRY(fsc_build_begin(&slice, c->b, &s));
 	return slice_rows(c, slice, &s);
 }
@@ -535,7 +549,7 @@ static enum fsc_status end(struct chrome *c)
 	TRY(event_name(&name, c));
 	TRY(event_args(&args, c));
 	TRY(event_ident(&ident, c));
-	TRY(slice_track(&track, c, cat->cls, ident));
+	TRY(slice_track(&track, c, class_of(c, cat), ident));
 	return fsc_build_end(c->b, track, ts, name, has(c, F_CAT) ? cat->cat : FSC_BUILD_NO_CAT,
 			     args);
 }

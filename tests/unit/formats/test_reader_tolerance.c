@@ -403,6 +403,24 @@ static void counters_make_one_track_per_key(void **state)
 	fsc_trace_free(t);
 }
 
+static void a_kernel_category_without_a_gpu_is_an_ordinary_slice(void **state)
+{
+	static const char json[] = "[{\"ph\":\"X\",\"cat\":\"kernel\",\"name\":\"irq\",\"pid\":1,"
+				   "\"tid\":2,\"ts\":1,\"dur\":1%s}]";
+	static const char *const more[] = { "", ",\"args\":{\"cpu\":1}",
+					    ",\"args\":{\"stream\":7}" };
+	char text[200];
+
+	(void)state;
+	for (int i = 0; i < 3; i++) {
+		snprintf(text, sizeof(text), json, more[i]);
+		struct fsc_trace *t = must_read(text);
+		assert_int_equal(t->slices.kind[0], i == 2 ? FSC_KIND_COMPUTE : FSC_KIND_OTHER);
+		assert_int_equal(t->tracks.v[0].kind, i == 2 ? FSC_TRACK_STREAM : FSC_TRACK_THREAD);
+		fsc_trace_free(t);
+	}
+}
+
 /* Kineto writes an end at each runtime call that launches nothing: that is no loss. */
 static void an_end_at_its_own_runtime_call_is_not_counted(void **state)
 {
@@ -461,6 +479,7 @@ int main(void)
 		cmocka_unit_test(memory_instants_are_counters_too),
 		cmocka_unit_test(counters_make_one_track_per_key),
 		cmocka_unit_test(an_end_at_its_own_runtime_call_is_not_counted),
+		cmocka_unit_test(a_kernel_category_without_a_gpu_is_an_ordinary_slice),
 		cmocka_unit_test(flows_of_both_versions_bind),
 	};
 
