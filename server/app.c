@@ -22,6 +22,7 @@
 #define SWEEP_OLDER_NS (3600 * SEC_NS)
 #define TICK_MS 5000
 #define GRACE_MS 10000
+#define STOP_MAX_S 30
 #define MAX_PER_IP 512
 
 enum fsc_status fsc_server_open_store(struct fsc_store **out, const struct fsc_config *cfg,
@@ -164,7 +165,8 @@ enum fsc_status fsc_server_start(struct fsc_server *s, const struct fsc_config *
 	if (!st) {
 		auth.store = s->app.store;
 		/* A name of ours means a proxy in front: then loopback says nothing of who asks. */
-		auth.required = cfg->require_tokens || cfg->n_allow_hosts ||
+		auth.open = cfg->no_tokens && fsc_http_host_is_loopback(cfg->host);
+		auth.required = cfg->require_tokens || (cfg->n_allow_hosts && !auth.open) ||
 				!fsc_http_host_is_loopback(cfg->host);
 		st = fsc_auth_new(&s->app.auth, &auth, err);
 	}
@@ -203,8 +205,10 @@ enum fsc_status fsc_server_wait(struct fsc_server *s, struct fsc_err *err)
 	while (!fsc_server_tick(s, TICK_MS)) {
 		struct fsc_err health = FSC_ERR_INIT;
 
-		if (fsc_store_health(s->app.store, &health) &&
-		    !strcmp(health.code, "store_broken")) {
+		enum fsc_status st = fsc_store_health(s->app.store, &health);
+
+		atomic_store(&s->app.health, (int)st);
+		if (st && !strcmp(health.code, "store_broken")) {
 			*err = health;
 			return health.status;
 		}
@@ -218,6 +222,8 @@ enum fsc_status fsc_server_wait(struct fsc_server *s, struct fsc_err *err)
 
 void fsc_server_stop(struct fsc_server *s)
 {
+	/* Whatever does not end by then is ended: all that was acknowledged is durable already. */
+	alarm(STOP_MAX_S);
 	if (s->app.http)
 		fsc_http_stop(s->app.http, GRACE_MS);
 	fsc_worker_stop(s->app.worker);
@@ -230,6 +236,7 @@ void fsc_server_stop(struct fsc_server *s)
 	fsc_blobs_close(s->app.blobs);
 	fsc_store_close(s->app.store);
 	fsc_api_table_free(s->table);
+	alarm(0);
 }
 
 enum fsc_status fsc_server_ingest_fd(struct fsc_server *s, int fd, const char *name,

@@ -24,6 +24,7 @@ enum key {
 	KEY_LOG,
 	KEY_MAX_UPLOAD,
 	KEY_TOKENS,
+	KEY_NO_TOKENS,
 	KEY_ALLOW_HOST,
 	KEY_HEADER_TIMEOUT,
 	KEY_BODY_GRACE,
@@ -49,6 +50,9 @@ static const struct argp_option options[] = {
 	  "fleetscope-indexer (beside this program, or FLEETSCOPE_INDEXER)", 0 },
 	{ "max-upload", KEY_MAX_UPLOAD, "BYTES", 0, "Largest upload (16 GiB)", 0 },
 	{ "require-tokens", KEY_TOKENS, NULL, 0, "Ask for tokens on loopback too", 0 },
+	{ "no-tokens", KEY_NO_TOKENS, NULL, 0,
+	  "On loopback, admit everyone with all rights even behind a proxy that checks who asks",
+	  0 },
 	{ "allow-host", KEY_ALLOW_HOST, "NAME", 0,
 	  "Also answer to this Host name, as behind a proxy; may be repeated. Needs tokens", 0 },
 	{ "role", KEY_ROLE, "ROLE", 0, "all; web and worker need a shared store", 0 },
@@ -214,6 +218,9 @@ static error_t take_option(int key, char *arg, struct argp_state *state)
 		break;
 	case KEY_TOKENS:
 		c->require_tokens = true;
+		break;
+	case KEY_NO_TOKENS:
+		c->no_tokens = true;
 		break;
 	case KEY_ALLOW_HOST:
 		if (c->n_allow_hosts == FSC_CONFIG_MAX_HOSTS)

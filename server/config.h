@@ -26,7 +26,7 @@ struct fsc_config {
 	const char *perfetto_origin;
 	const char *allow_hosts[FSC_CONFIG_MAX_HOSTS];
 	int n_allow_hosts;
-	bool demo, require_tokens, no_browser;
+	bool demo, require_tokens, no_tokens, no_browser;
 	unsigned workers; /* 0: chosen by jobs/worker.h */
 	uint64_t max_upload;
 	enum fsc_log_level log_level;

@@ -30,11 +30,11 @@ void fsc_api_healthz(struct fsc_req *req, struct fsc_resp *resp)
 
 void fsc_api_readyz(struct fsc_req *req, struct fsc_resp *resp)
 {
-	struct fsc_app *app = fsc_api_app(req);
-	struct fsc_err err = FSC_ERR_INIT;
+	enum fsc_status st = (enum fsc_status)atomic_load(&fsc_api_app(req)->health);
 
-	if (fsc_store_health(app->store, &err))
-		fsc_resp_error(resp, 503, err.code[0] ? err.code : "not_ready", "%s", err.msg);
+	if (st)
+		fsc_resp_error(resp, 503, "not_ready", "the store does not work (%s), see the log",
+			       fsc_status_name(st));
 	else
 		say_status(resp, "ready");
 }

@@ -23,6 +23,7 @@ struct fsc_auth;
 struct fsc_auth_opts {
 	struct fsc_store *store; /* borrowed */
 	bool required;		 /* false: loopback without tokens */
+	bool open;		 /* without tokens even what a proxy passes on (--no-tokens) */
 };
 /* Reads or makes the cookie key. */
 fsc_nodiscard enum fsc_status fsc_auth_new(struct fsc_auth **out, const struct fsc_auth_opts *opts,

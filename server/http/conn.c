@@ -15,6 +15,7 @@
 #define SEC_NS INT64_C(1000000000)
 #define SEND_GRACE_NS \
 	(60 * SEC_NS) /* a whole response may take this and its length at the minimum rate */
+#define PIECES_WINDOW_NS (60 * SEC_NS)
 #define STREAM_WINDOW_NS (30 * SEC_NS) /* a blocked stream must move this far apart */
 
 struct fsc_conns {
@@ -59,6 +60,18 @@ static bool stream_too_slow(const struct fsc_http_config *cfg, struct fsc_conn *
 	return now - c->mark_ns > STREAM_WINDOW_NS;
 }
 
+/* Pieces go into the kernel's buffer, which hides the client's pace: so a long window, and any progress. */
+static bool pieces_stuck(struct fsc_conn *c, int64_t now)
+{
+	uint64_t sent = atomic_load(&c->bytes);
+
+	if (c->mark_ns < atomic_load(&c->since_ns) || sent != c->mark_bytes) {
+		c->mark_bytes = sent;
+		c->mark_ns = now;
+	}
+	return now - c->mark_ns > PIECES_WINDOW_NS;
+}
+
 /* NULL when the connection may go on, else what it is cut for. */
 static const char *overdue(struct fsc_conns *cs, struct fsc_conn *c, int64_t now)
 {
@@ -84,6 +97,8 @@ static const char *overdue(struct fsc_conns *cs, struct fsc_conn *c, int64_t now
 		send_s = atomic_load(&c->bytes) /
 			 (cfg->body_min_bytes_s ? cfg->body_min_bytes_s : 1);
 		return age > SEND_GRACE_NS + (int64_t)send_s * SEC_NS ? "send" : NULL;
+	case FSC_CONN_PIECES:
+		return pieces_stuck(c, now) ? "send" : NULL;
 	}
 	return NULL;
 }

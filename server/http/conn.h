@@ -19,6 +19,7 @@ enum fsc_conn_state {
 	FSC_CONN_BODY,	  /* reading a request body */
 	FSC_CONN_RUNNING, /* a handler works */
 	FSC_CONN_SENDING, /* writing the response */
+	FSC_CONN_PIECES,  /* writing a large response, bytes says how far */
 };
 
 struct fsc_conns;

@@ -19,6 +19,9 @@
 #define DRAIN_MAX (1u << 20)
 /* After a failed write the rest is read up to this, else the connection is cut. */
 #define DRAIN_AFTER_ERROR (256u << 20)
+#define PIECE (64u << 10)
+#define PIECES_FROM (256u << 10) /* smaller bodies are handed over whole */
+#define UNSENT_MAX (256u << 20)	 /* of all answers together */
 
 enum phase { PHASE_HEAD, PHASE_BODY, PHASE_DRAIN, PHASE_RUNNING, PHASE_ANSWER, PHASE_SENT };
 
@@ -30,6 +33,7 @@ struct exchange {
 	struct fsc_resp resp;
 	enum phase phase;
 	uint64_t body_bytes, drained, sent_bytes;
+	size_t unsent;		   /* counted in fsc_http.unsent */
 	struct fsc_stream *stream; /* ref of the response's reader side, while it exists */
 };
 
@@ -196,6 +200,36 @@ static bool start_stream(struct exchange *x)
 	return false;
 }
 
+/* A large body goes in pieces, so that the sweep sees whether the client takes them. */
+static ssize_t pull_body(void *cls, uint64_t pos, char *buf, size_t max)
+{
+	struct exchange *x = cls;
+	const char *p = x->resp.fixed ? x->resp.fixed : x->resp.body.data;
+	size_t left = (x->resp.fixed ? x->resp.fixed_len : x->resp.body.len) - (size_t)pos;
+
+	if (max > left)
+		max = left;
+	memcpy(buf, p + pos, max);
+	x->sent_bytes = pos + max;
+	if (x->conn)
+		atomic_store(&x->conn->bytes, x->sent_bytes);
+	return (ssize_t)max;
+}
+
+/* Many clients that ask for much and read nothing must not fill the memory. */
+static void hold_unsent(struct exchange *x)
+{
+	size_t n = x->resp.fixed ? 0 : x->resp.body.len;
+
+	if (atomic_fetch_add(&x->h->unsent, n) + n > UNSENT_MAX && n > PIECES_FROM) {
+		atomic_fetch_sub(&x->h->unsent, n);
+		fsc_resp_header(&x->resp, "Retry-After", "5");
+		fsc_resp_error(&x->resp, 503, "too_busy", "too many answers wait for slow clients");
+		return;
+	}
+	x->unsent = n;
+}
+
 static struct MHD_Response *make_response(struct exchange *x)
 {
 	struct fsc_resp *r = &x->resp;
@@ -204,7 +238,12 @@ static struct MHD_Response *make_response(struct exchange *x)
 	size_t n = r->fixed ? r->fixed_len : r->body.len;
 
 	if (x->stream || r->produce)
-		return MHD_create_response_from_callback(MHD_SIZE_UNKNOWN, 64 << 10, pull, x, NULL);
+		return MHD_create_response_from_callback(MHD_SIZE_UNKNOWN, PIECE, pull, x, NULL);
+	if (n > PIECES_FROM && !x->req.is_head) {
+		if (x->conn)
+			fsc_conn_enter(x->conn, FSC_CONN_PIECES);
+		return MHD_create_response_from_callback(n, PIECE, pull_body, x, NULL);
+	}
 	x->sent_bytes = x->req.is_head ? 0 : n;
 	return MHD_create_response_from_buffer(n, (void *)(uintptr_t)(p ? p : ""),
 					       MHD_RESPMEM_PERSISTENT);
@@ -219,6 +258,8 @@ static enum MHD_Result answer(struct exchange *x)
 		fsc_resp_header(&x->resp, "Retry-After", "5");
 		fsc_resp_error(&x->resp, 503, "too_busy", "too many exports run at this moment");
 	}
+	if (!x->stream)
+		hold_unsent(x);
 	fsc_resp_finish(&x->resp);
 	x->phase = PHASE_SENT;
 	if (x->conn)
@@ -226,7 +267,7 @@ static enum MHD_Result answer(struct exchange *x)
 	r = make_response(x);
 	if (!r)
 		return MHD_NO;
-	if (x->conn)
+	if (x->conn && atomic_load(&x->conn->state) == FSC_CONN_SENDING)
 		atomic_store(&x->conn->bytes, x->sent_bytes);
 	if (add_headers(r, x) == MHD_YES)
 		ok = MHD_queue_response(x->mc, (unsigned)x->resp.status, r);
@@ -245,7 +286,10 @@ static void work(void *arg)
 {
 	struct exchange *x = arg;
 
-	run_handler(x);
+	if (atomic_load(&x->h->cutting))
+		fsc_resp_error(&x->resp, 503, "stopping", "the server stops");
+	else
+		run_handler(x);
 	x->phase = PHASE_ANSWER;
 	MHD_resume_connection(x->mc);
 }
@@ -263,7 +307,8 @@ static enum MHD_Result dispatch(struct exchange *x)
 	}
 	x->phase = PHASE_RUNNING;
 	MHD_suspend_connection(x->mc);
-	if (fsc_pool_submit(x->h->workers, work, x))
+	/* The end of an upload waits for the disk: it must not keep readers from their answers. */
+	if (fsc_pool_submit(flags & FSC_ROUTE_RAW ? x->h->uploads : x->h->workers, work, x))
 		return MHD_YES;
 	MHD_resume_connection(x->mc);
 	fsc_resp_header(&x->resp, "Retry-After", "1");
@@ -272,10 +317,11 @@ static enum MHD_Result dispatch(struct exchange *x)
 	return MHD_YES;
 }
 
-/* The refusal is in resp; a small body is read first. */
+/* The refusal is in resp; a small body is read first, unless the client waits to be told to send it. */
 static enum MHD_Result refuse(struct exchange *x)
 {
-	if (x->req.has_body && !x->resp.close && x->req.content_length <= DRAIN_MAX) {
+	if (x->req.has_body && !x->resp.close && x->req.content_length <= DRAIN_MAX &&
+	    !fsc_req_header(&x->req, "Expect")) {
 		x->phase = PHASE_DRAIN;
 		return MHD_YES;
 	}
@@ -384,13 +430,14 @@ static void log_access(const struct exchange *x, int64_t ns, bool complete)
 {
 	const struct fsc_req *req = &x->req;
 	bool quiet = req->route && (req->route->flags & FSC_ROUTE_QUIET) && x->resp.status < 400;
-	char path[512], who[96];
+	char method[64], path[512], who[96];
 
 	fsc_log(quiet ? FSC_LOG_DEBUG : FSC_LOG_INFO, "http",
 		"req=%s peer=%s who=%s method=%s path=%s status=%d bytes_in=%llu bytes=%llu "
 		"ms=%.2f%s%s%s",
 		req->id, req->peer[0] ? req->peer : "-",
-		fsc_log_quote(who, sizeof(who), req->who.label), req->method[0] ? req->method : "-",
+		fsc_log_quote(who, sizeof(who), req->who.label),
+		fsc_log_quote(method, sizeof(method), req->method[0] ? req->method : "-"),
 		fsc_log_quote(path, sizeof(path), req->path[0] ? req->path : "-"),
 		x->phase == PHASE_SENT ? x->resp.status : 0, (unsigned long long)x->body_bytes,
 		(unsigned long long)x->sent_bytes, (double)ns / 1e6,
@@ -418,6 +465,7 @@ void fsc_exchange_end(void *cls, struct MHD_Connection *mc, void **con_cls,
 	log_access(x, ns, why == MHD_REQUEST_TERMINATED_COMPLETED_OK);
 	fsc_stats_add(x->h->stats, &x->req, x->phase == PHASE_SENT ? x->resp.status : 0,
 		      x->body_bytes, x->sent_bytes, ns);
+	atomic_fetch_sub(&x->h->unsent, x->unsent);
 	fsc_resp_fini(&x->resp);
 	fsc_req_fini(&x->req);
 	if (x->conn)

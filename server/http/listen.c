@@ -127,10 +127,16 @@ static enum fsc_status start_daemon(struct fsc_http *h, struct fsc_err *err)
 
 static void free_all(struct fsc_http *h)
 {
-	fsc_pool_free(h->workers);
-	fsc_pool_free(h->slow);
+	/* Threads first, so that no suspended connection is left; then the daemon, whose own threads may still
+	 * submit to the pools until it is stopped. */
+	fsc_pool_stop(h->workers);
+	fsc_pool_stop(h->uploads);
+	fsc_pool_stop(h->slow);
 	if (h->daemon)
 		MHD_stop_daemon(h->daemon);
+	fsc_pool_free(h->workers);
+	fsc_pool_free(h->uploads);
+	fsc_pool_free(h->slow);
 	if (h->listen_fd >= 0)
 		close(h->listen_fd);
 	fsc_conns_free(h->conns);
@@ -152,6 +158,7 @@ enum fsc_status fsc_http_start(struct fsc_http **out, const struct fsc_http_conf
 	st = open_socket(h, err);
 	if (!st) {
 		h->workers = fsc_pool_new("http-work", cfg->workers, WORKER_QUEUE);
+		h->uploads = fsc_pool_new("http-upload", cfg->workers, WORKER_QUEUE);
 		h->slow = fsc_pool_new("http-slow", cfg->slow_workers, SLOW_QUEUE);
 		st = start_daemon(h, err);
 	}
@@ -199,6 +206,7 @@ void fsc_http_stop(struct fsc_http *h, unsigned grace_ms)
 	if (atomic_load(&h->active))
 		fsc_log(FSC_LOG_WARN, "http", "msg=\"cutting requests that did not end\" n=%u",
 			atomic_load(&h->active));
+	atomic_store(&h->cutting, true);
 	fsc_conns_drain(h->conns, true);
 	free_all(h);
 }

@@ -88,7 +88,7 @@ unsigned fsc_pool_queued(struct fsc_pool *p)
 	return n;
 }
 
-void fsc_pool_free(struct fsc_pool *p)
+void fsc_pool_stop(struct fsc_pool *p)
 {
 	if (!p)
 		return;
@@ -98,6 +98,14 @@ void fsc_pool_free(struct fsc_pool *p)
 	pthread_mutex_unlock(&p->mu);
 	for (unsigned i = 0; i < p->n_threads; i++)
 		pthread_join(p->threads[i], NULL);
+	p->n_threads = 0;
+}
+
+void fsc_pool_free(struct fsc_pool *p)
+{
+	if (!p)
+		return;
+	fsc_pool_stop(p);
 	pthread_cond_destroy(&p->some);
 	pthread_mutex_destroy(&p->mu);
 	fsc_free(p->threads);

@@ -15,7 +15,8 @@ fsc_nodiscard struct fsc_pool *fsc_pool_new(const char *name, unsigned n_threads
 /* False when the queue is full or the pool stops: fn is then not called. */
 fsc_nodiscard bool fsc_pool_submit(struct fsc_pool *p, fsc_pool_fn *fn, void *ctx);
 unsigned fsc_pool_queued(struct fsc_pool *p);
-/* Runs what is queued, joins the threads, frees. NULL is fine. */
-void fsc_pool_free(struct fsc_pool *p);
+/* Runs what is queued and joins the threads; submitting is refused from now on. NULL is fine. */
+void fsc_pool_stop(struct fsc_pool *p);
+void fsc_pool_free(struct fsc_pool *p); /* stops it first when that was not done; NULL is fine */
 
 #endif

@@ -18,9 +18,11 @@ struct fsc_http {
 	char authority[300];
 	struct fsc_conns *conns;
 	struct fsc_stats *stats;
-	struct fsc_pool *workers, *slow;
-	atomic_uint active; /* requests between their first line and their end */
-	atomic_bool stopping;
+	struct fsc_pool *workers, *uploads, *slow;
+	_Atomic uint64_t unsent; /* bytes of answers that wait for their clients */
+	atomic_uint active;	 /* requests between their first line and their end */
+	atomic_bool stopping;	 /* no new connections, each answer closes its own */
+	atomic_bool cutting;	 /* time is up: what has not begun to run gets 503 */
 };
 
 /* Callbacks of libmicrohttpd (exchange.c). */

@@ -184,6 +184,22 @@ test('a server that answers to a name, so behind a proxy, asks for tokens too', 
 	await one.stop();
 });
 
+test('what a proxy passes on is not taken for the machine itself', async () => {
+	const one = await startServer();
+	assert.equal((await call(one, 'GET', '/api/v1/traces')).status, 200);
+	for (const [name, value] of [['x-forwarded-for', '203.0.113.9'], ['forwarded', 'for=203.0.113.9'], ['via', '1.1 proxy'], ['x-real-ip', '203.0.113.9']] as const) {
+		assert.equal((await call(one, 'GET', '/api/v1/traces', { headers: { [name]: value } })).status, 401, name);
+		assert.equal((await call(one, 'POST', '/api/v1/tokens', { headers: { [name]: value }, body: { name: 'x', scopes: ['admin'] } })).status, 401, name);
+	}
+	await one.stop();
+	const open = await startServer({ args: ['--allow-host', 'perf.example.com', '--no-tokens'] });
+	assert.equal((await call(open, 'GET', '/api/v1/traces', { headers: { 'x-forwarded-for': '203.0.113.9' } })).status, 200, 'asked for in words');
+	await open.stop();
+	const wide = await startServer({ args: ['--listen', '0.0.0.0:0', '--no-tokens'] });
+	assert.equal((await call({ ...wide, url: wide.url.replace('0.0.0.0', '127.0.0.1') }, 'GET', '/api/v1/traces')).status, 401, 'never beyond loopback');
+	await wide.stop();
+});
+
 test('administrative acts leave a row', () => {
 	const r = spawnSync('sqlite3', [join(s.data, 'fleetscope.db'), 'SELECT DISTINCT action FROM audit ORDER BY 1'], { encoding: 'utf8' });
 	for (const action of ['login', 'token.create', 'token.revoke']) assert.ok(r.stdout.split('\n').includes(action), `${action} in ${r.stdout}${r.stderr}`);

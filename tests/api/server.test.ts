@@ -63,6 +63,23 @@ test('a stop does not wait for ever on a client that does nothing', async () => 
 	c.destroy();
 });
 
+test('a stop in the middle of many requests ends cleanly', async () => {
+	const s = await startServer();
+	await uploadAndWait(s, 'busy.json', kinetoBytes());
+	const clients = Array.from({ length: 60 }, (_, i) => {
+		const c = connect(s.port, '127.0.0.1');
+		const ask = () => c.write(`GET ${i % 3 ? '/api/v1/traces' : '/metrics'} HTTP/1.1\r\nHost: 127.0.0.1\r\n\r\n`);
+		c.on('error', () => undefined);
+		c.on('connect', ask);
+		c.on('data', () => { if (c.writable) ask(); });
+		return c;
+	});
+	await sleep(300);
+	assert.deepEqual(await s.stop(), { code: 0, signal: null });
+	assert.ok(!s.log().includes('AddressSanitizer'), s.log().slice(-3000));
+	clients.forEach((c) => c.destroy());
+});
+
 test('what was stored is there after a restart, also after kill -9', async () => {
 	const data = tempDir();
 	let s = await startServer({ data });
