@@ -85,6 +85,7 @@ SRC_segment := \
 	lib/segment/seg_side.c \
 	lib/segment/seg_slices.c \
 	lib/segment/seg_verify.c \
+	lib/segment/seg_view.c \
 	lib/segment/seg_write.c \
 	lib/segment/write_cover.c \
 	lib/segment/write_index.c \
@@ -265,7 +266,8 @@ TESTS_segment := \
 	tests/unit/segment/test_lod.c \
 	tests/unit/segment/test_query.c \
 	tests/unit/segment/test_query_slices.c \
-	tests/unit/segment/test_seg_read.c
+	tests/unit/segment/test_seg_read.c \
+	tests/unit/segment/test_view.c
 # What the tests of a module share; linked into each of its unit tests.
 TESTHELP_segment := tests/unit/segment/help_gen_trace.c
 

@@ -160,8 +160,10 @@ static enum fsc_status add_row(struct agg *a, uint32_t row, bool has_above)
 static enum fsc_status add_track(struct agg *a, uint32_t track)
 {
 	const struct fsc_seg_track *t;
-	enum fsc_status st = FSC_OK;
+	enum fsc_status st = fsc_seg_stopped(a->s, a->err);
 
+	if (st != FSC_OK)
+		return st;
 	if (track >= a->s->h.n_tracks)
 		return fsc_err_set(a->err, FSC_ENOTFOUND, "no_such_track", "segment: no track %u",
 				   track);

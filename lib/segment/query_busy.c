@@ -37,6 +37,9 @@ enum fsc_status fsc_seg_busy_exact(int64_t *busy_ns, const struct fsc_seg *s, co
 	t0 = fsc_seg_clamp_time(t0);
 	t1 = fsc_seg_clamp_time(t1);
 	for (uint32_t i = 0; i < n_rows && st == FSC_OK; i++) {
+		st = fsc_seg_stopped(s, err);
+		if (st != FSC_OK)
+			break;
 		if (rows[i] >= s->h.n_rows)
 			st = fsc_err_set(err, FSC_ENOTFOUND, "no_such_row", "segment: no row %u",
 					 rows[i]);

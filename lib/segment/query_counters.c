@@ -37,6 +37,8 @@ enum fsc_status fsc_seg_counters_minmax(struct fsc_seg_counter_points *out, cons
 	int64_t cell;
 
 	memset(out, 0, sizeof(*out));
+	if (fsc_seg_stopped(s, err))
+		return FSC_ECANCELED;
 	if (track >= s->h.n_tracks)
 		return fsc_err_set(err, FSC_ENOTFOUND, "no_such_track", "segment: no track %u",
 				   track);

@@ -83,8 +83,10 @@ static enum fsc_status flows_of_row(struct flow_query *q, uint32_t row)
 		 to = flow_at(q->s, r->first_slice, true);
 	struct fsc_seg_iter it;
 	struct fsc_seg_slice a;
-	enum fsc_status st;
+	enum fsc_status st = fsc_seg_stopped(q->s, q->err);
 
+	if (st != FSC_OK)
+		return st;
 	/* Nothing to walk when no flow touches the row. */
 	if ((from == q->s->h.n_flows || q->s->flows[from].from >= r->first_slice + r->n) &&
 	    (to == q->s->h.n_flows ||

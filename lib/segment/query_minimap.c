@@ -136,8 +136,10 @@ enum fsc_status fsc_seg_minimap(int64_t *busy, const struct fsc_seg *s, int64_t 
 	memset(busy, 0, (size_t)n * FSC_SEG_COVER_GROUPS * sizeof(*busy));
 	for (uint32_t i = 0; i < s->h.n_covers; i++) {
 		const struct fsc_seg_d_cover *c = &s->covers[i];
-		enum fsc_status st = FSC_OK;
+		enum fsc_status st = fsc_seg_stopped(s, err);
 
+		if (st != FSC_OK)
+			return st;
 		if (c->form == FSC_SEG_COVER_INTERVALS)
 			add_intervals(&m, c->group, (const void *)(s->cover_sums + c->first_sum),
 				      c->n_sums / 2);

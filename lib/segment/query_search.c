@@ -58,7 +58,7 @@ static bool match_classes(struct search *q, const char *text)
 
 	for (size_t i = 0; i < m; i++)
 		needle[i] = lower(needle[i]);
-	for (uint32_t c = 0; c < q->s->h.n_classes; c++) {
+	for (uint32_t c = 0; c < q->s->h.n_classes && !fsc_seg_stopped(q->s, NULL); c++) {
 		uint32_t id = q->s->classes[c].name;
 		size_t n;
 		const char *name = fsc_seg_str(q->s, id, &n);
@@ -223,6 +223,8 @@ enum fsc_status fsc_seg_search(struct fsc_seg_hits *out, const struct fsc_seg *s
 		st = fsc_err_set(err, FSC_ENOMEM, NULL, "segment: no memory to search");
 	if (st == FSC_OK && match_classes(&q, text))
 		st = search_all(&q);
+	if (st == FSC_OK)
+		st = fsc_seg_stopped(s, err);
 	if (st == FSC_OK)
 		st = give_hits(&q);
 	if (st != FSC_OK)

@@ -355,8 +355,12 @@ enum fsc_status fsc_seg_query_slices(struct fsc_seg_items *out, const struct fsc
 	if (q.t0 >= q.t1)
 		return FSC_OK;
 	for (uint32_t i = 0; i < n_rows && !out->truncated; i++) {
-		enum fsc_status st;
+		enum fsc_status st = fsc_seg_stopped(s, err);
 
+		if (st != FSC_OK) {
+			fsc_seg_items_fini(out);
+			return st;
+		}
 		if (rows[i] >= s->h.n_rows) {
 			fsc_seg_items_fini(out);
 			return fsc_err_set(err, FSC_ENOTFOUND, "no_such_row", "segment: no row %u",

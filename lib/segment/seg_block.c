@@ -111,7 +111,10 @@ static bool core_contents_ok(const struct fsc_seg *s, const struct fsc_seg_d_blo
 enum fsc_status fsc_seg_block_core(const struct fsc_seg *s, uint32_t block, struct fsc_err *err)
 {
 	const struct fsc_seg_d_block *b = &s->blocks[block];
+	enum fsc_status st = fsc_seg_stopped(s, err);
 
+	if (st != FSC_OK)
+		return st;
 	if (FSC_LIKELY(is_ok(&s->block_ok[block], FSC_SEG_OK_CORE)))
 		return FSC_OK;
 	if (!core_sums_match(s, b))

@@ -20,7 +20,10 @@ struct fsc_seg_part {
 
 struct fsc_seg {
 	_Atomic uint32_t refs;
-	const uint8_t *map; /* owned mapping */
+	/* of a view only (seg_view.c); all pointers below are then those of whole */
+	struct fsc_seg *whole;	 /* ref */
+	const atomic_bool *stop; /* borrowed */
+	const uint8_t *map;	 /* owned mapping */
 	size_t map_bytes;
 	struct fsc_seg_d_header h;
 	struct fsc_seg_part part[FSC_SEG_N_TYPES];
@@ -51,6 +54,20 @@ struct fsc_seg {
 };
 #define FSC_SEG_OK_CORE 1
 #define FSC_SEG_OK_EXT 2
+
+/* seg_view.c: frees a view. */
+void fsc_seg_view_free(struct fsc_seg *view);
+fsc_nodiscard enum fsc_status fsc_seg_stop_error(struct fsc_err *err);
+
+/* FSC_ECANCELED when the asker of a view wants no answer any more. In every loop that can be long and does not touch
+ * blocks of slices, which look themselves. */
+fsc_nodiscard static inline enum fsc_status fsc_seg_stopped(const struct fsc_seg *s,
+							    struct fsc_err *err)
+{
+	if (FSC_LIKELY(!s->stop || !atomic_load_explicit(s->stop, memory_order_relaxed)))
+		return FSC_OK;
+	return fsc_seg_stop_error(err);
+}
 
 /* seg_check.c: bounds and orders of every table but the slice columns, pyramids and args. */
 fsc_nodiscard enum fsc_status fsc_seg_check_tables(struct fsc_seg *s, struct fsc_err *err);

@@ -299,6 +299,8 @@ enum fsc_status fsc_seg_open(struct fsc_seg **out, int fd, struct fsc_err *err)
 
 struct fsc_seg *fsc_seg_ref(struct fsc_seg *s)
 {
+	if (s->whole)
+		return fsc_seg_ref(s->whole);
 	atomic_fetch_add_explicit(&s->refs, 1, memory_order_relaxed);
 	return s;
 }
@@ -307,6 +309,10 @@ void fsc_seg_unref(struct fsc_seg *s)
 {
 	if (!s || atomic_fetch_sub_explicit(&s->refs, 1, memory_order_acq_rel) != 1)
 		return;
+	if (s->whole) {
+		fsc_seg_view_free(s);
+		return;
+	}
 	if (s->map)
 		munmap((void *)(uintptr_t)s->map, s->map_bytes);
 	fsc_free((void *)s->block_ok);

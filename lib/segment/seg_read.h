@@ -13,6 +13,7 @@
 #ifndef FSC_SEGMENT_SEG_READ_H
 #define FSC_SEGMENT_SEG_READ_H
 
+#include <stdatomic.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -77,6 +78,12 @@ struct fsc_seg_slice {
 fsc_nodiscard enum fsc_status fsc_seg_open(struct fsc_seg **out, int fd, struct fsc_err *err);
 struct fsc_seg *fsc_seg_ref(struct fsc_seg *s);
 void fsc_seg_unref(struct fsc_seg *s); /* NULL is fine */
+/* A view of the segment for one asker: soon after *stop is true each of its queries, and each analysis, ends with
+ * FSC_ECANCELED (code "query_stopped"); the calls without an error then give what they have, so look at the flag
+ * before such an answer is used. stop is borrowed. Takes the caller's reference, also when it fails. A further
+ * fsc_seg_ref() of a view is one of the segment itself, without the flag: what is kept may outlive the asker. */
+fsc_nodiscard enum fsc_status fsc_seg_view(struct fsc_seg **out, struct fsc_seg *s,
+					   const atomic_bool *stop, struct fsc_err *err);
 /* Checks every checksum and invariant of the file. Reads all of it. */
 fsc_nodiscard enum fsc_status fsc_seg_verify(const struct fsc_seg *s, struct fsc_err *err);
 
