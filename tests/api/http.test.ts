@@ -57,11 +57,26 @@ const badHeads: Record<string, () => string> = {
 for (const [what, text] of Object.entries(badHeads)) {
 	test(`a request with ${what} gets 400 and the connection is closed`, async () => {
 		const r = await raw(s.port, text());
-		// libmicrohttpd writes the head of some of its own refusals twice; the connection ends after it.
+		// libmicrohttpd writes the head of some of its own refusals twice (see below).
 		assert.ok(statuses(r).length > 0 && statuses(r).every((x) => x === 400), r.text);
 		assert.ok(r.closed, 'the connection stays open');
 	});
 }
+
+// docs/decisions/0013: the library refuses these before any code of ours runs, and writes the head of its answer twice.
+test('a Content-Length that the library refuses ends the connection, with one answer whose head stands there twice', async () => {
+	for (const length of ['+2', '-2', '2x', ' ', '0x2', '2, 2', '99999999999999999999999']) {
+		const r = await raw(s.port, `POST /api/v1/logout HTTP/1.1\r\n${host}Content-Length: ${length}\r\n\r\n{}GET /healthz HTTP/1.1\r\n${host}\r\n`);
+		assert.ok(r.closed, length);
+		const heads = r.text.split(/(?=HTTP\/1\.1 )/);
+		assert.ok(heads.length <= 2 && heads.every((h) => /^HTTP\/1\.1 4(00|13) /.test(h)), `${length}: ${r.text}`);
+		assert.ok(!r.text.includes('"status"'), `${length}: what follows was run`);
+		if (length !== '+2') continue;
+		assert.equal(heads.length, 2, 'the library was mended: drop the note in docs/decisions/0013');
+		const [first, second] = heads.map((h) => h.split('\r\n\r\n')[0]);
+		assert.ok(second!.startsWith(first!.split('\r\n')[0]!), r.text);
+	}
+});
 
 test('a smuggled second request is never answered', async () => {
 	const inner = `GET /api/v1/server HTTP/1.1\r\n${host}\r\n`;
@@ -236,6 +251,30 @@ test('If-None-Match spares the body', async () => {
 	for (const list of ['"x"', tag.slice(0, -2) + '"', `${tag.slice(0, -1)}0"`]) assert.equal((await get('/api/v1/openapi.json', { 'If-None-Match': list })).status, 200, list);
 });
 
+test('a 304 has the tag and the Vary of the answer that it stands for', async () => {
+	const html = (await get('/')).body.toString();
+	const script = /src="(\/assets\/[^"]+\.js)"/.exec(html)![1]!;
+	for (const path of ['/', script]) {
+		for (const coding of ['identity', 'gzip', 'br']) {
+			const first = await get(path, { 'Accept-Encoding': coding });
+			const again = await get(path, { 'Accept-Encoding': coding, 'If-None-Match': `"x", ${String(first.headers.etag)}` });
+			assert.equal(again.status, 304, `${path} ${coding}`);
+			assert.equal(again.headers.etag, first.headers.etag, `${path} ${coding}`);
+			assert.equal(again.headers.vary, 'Accept-Encoding', `${path} ${coding}`);
+		}
+	}
+});
+
+test('a Range with HEAD is ignored: the answer is that of the whole', async () => {
+	const whole = await get('/api/v1/openapi.json');
+	for (const range of ['bytes=0-9', `bytes=${whole.body.length}-`, 'bytes=-1']) {
+		const h = await get('/api/v1/openapi.json', { Range: range }, 'HEAD');
+		assert.equal(h.status, 200, range);
+		assert.equal(h.headers['content-length'], String(whole.body.length), range);
+		assert.equal(h.headers['content-range'], undefined, range);
+	}
+});
+
 test('HEAD answers as GET without the body', async () => {
 	for (const path of ['/healthz', '/', '/api/v1/openapi.json', '/api/v1/traces']) {
 		const g = await get(path);
@@ -269,6 +308,26 @@ test('a body that a call does not take, or that is too large, gets 413 before it
 	assert.ok([400, 413].includes(statuses(huge)[0]!) && huge.closed, huge.text);
 });
 
+test('whoever waits for "100 Continue" and is refused is told so before a byte of the body', async () => {
+	const expect = 'Content-Length: 2\r\nExpect: 100-continue\r\n\r\n';
+	const cases: [string, number, string][] = [
+		['no body is taken', 413, `GET /healthz HTTP/1.1\r\n${host}${expect}`],
+		['no such route', 404, `POST /api/v1/none HTTP/1.1\r\n${host}${expect}`],
+		['wrong method', 405, `PUT /api/v1/bundles HTTP/1.1\r\n${host}${expect}`],
+		['another origin', 403, `POST /api/v1/login HTTP/1.1\r\n${host}Origin: http://evil.example\r\n${expect}`],
+		['a wrong token', 401, `POST /api/v1/bundles?name=x HTTP/1.1\r\n${host}Authorization: Bearer nonsense\r\n${expect}`],
+		['a foreign host', 421, `POST /api/v1/login HTTP/1.1\r\nHost: evil.example\r\n${expect}`],
+		['bad metadata', 400, `POST /api/v1/bundles?name=x&rank=nonsense HTTP/1.1\r\n${host}${expect}`],
+	];
+	for (const [what, status, text] of cases) {
+		const r = await raw(s.port, text);
+		assert.deepEqual(statuses(r), [status], `${what}: ${r.text}`);
+		assert.ok(r.closed, `${what}: the connection stays open, with a body that may come or not`);
+	}
+	const good = await raw(s.port, `POST /api/v1/logout HTTP/1.1\r\n${host}${expect}`, 500);
+	assert.deepEqual(statuses(good), [100], 'a body that is taken is asked for');
+});
+
 test('every answer names its request, and the log has it', async () => {
 	const r = await get('/api/v1/traces/999?x=1');
 	const id = String(r.headers['x-request-id']);
@@ -277,14 +336,28 @@ test('every answer names its request, and the log has it', async () => {
 	await new Promise((ok) => setTimeout(ok, 100));
 	const line = s.log().split('\n').find((l) => l.includes(`req=${id}`));
 	assert.ok(line, 'no line in the log');
-	for (const part of ['method=GET', 'path="/api/v1/traces/999"', 'status=404', 'who="loopback"', 'peer=127.0.0.1', 'error=no_such_trace', / ms=[0-9.]+/, / bytes=[0-9]+/]) assert.match(line, typeof part === 'string' ? new RegExp(part) : part);
+	for (const part of ['method="GET"', 'path="/api/v1/traces/999"', 'status=404', 'who="loopback"', 'peer=127.0.0.1', 'error=no_such_trace', / ms=[0-9.]+/, / bytes=[0-9]+/]) assert.match(line, typeof part === 'string' ? new RegExp(part) : part);
 });
 
 test('a log line cannot be forged through the path', async () => {
 	await raw(s.port, `GET /x%0alevel=error%20"a HTTP/1.1\r\n${host}\r\n`);
 	await get('/x%0alevel%3derror', {});
+	// The method of a head that is refused has passed no check.
+	await raw(s.port, `G"\x01\x1b[31mET=1=2 /healthz HTTP/1.1\r\n${host}\r\n`);
+	await raw(s.port, `GET\tlevel=error /healthz HTTP/1.1\r\n${host}\r\n`);
 	await new Promise((ok) => setTimeout(ok, 100));
 	assert.ok(s.log().split('\n').every((l) => l === '' || l.startsWith('ts=')));
+	assert.ok(![...s.log()].some((c) => c !== '\n' && c < ' '), 'a control character in the log');
+	for (const l of s.log().split('\n').filter((x) => x.includes(' mod=http ') && x.includes(' method='))) assert.match(l, / method="(?:[^"\\]|\\.)*" path=/, l);
+});
+
+test('every status that is answered is counted as itself', async () => {
+	const made = await get('/api/v1/tokens', { 'Content-Type': 'application/json' }, 'POST', Buffer.from('{"name":"counted","scopes":["read"]}'));
+	assert.equal(made.status, 201);
+	await get('/api/v1/none');
+	await get('/healthz', { Host: 'evil.example' });
+	const text = (await get('/metrics')).body.toString();
+	for (const [status, route] of [[201, '/api/v1/tokens'], [404, 'other'], [421, 'other']] as const) assert.match(text, new RegExp(`requests_total\\{method="[A-Z-]+",route="${route}",status="${status}"\\} [1-9]`), String(status));
 });
 
 test('parameters are checked by name and range', async () => {
