@@ -174,7 +174,10 @@ static int run_child(const struct options *o)
 		fprintf(stderr, "%s\n", err.msg);
 		return FSC_INDEXER_EXIT_SANDBOX;
 	}
-	return fsc_work_run(&work);
+	int code = fsc_work_run(&work, &err);
+	if (err.status != FSC_OK)
+		fprintf(stderr, "%s\n", err.msg);
+	return code;
 }
 
 /* ---- by hand ---- */

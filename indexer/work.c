@@ -285,6 +285,13 @@ static const char *outcome_of(const struct state *s, enum fsc_status st)
 	return s->archive && st == FSC_EUNSUPPORTED && !s->trace_open ? "skipped" : "failed";
 }
 
+/* The disk is full or refuses: nothing that the input could help, and another try may find it well again. So it
+ * is no outcome of a member, which would be published in place of what an earlier run made. */
+static bool host_trouble(enum fsc_status st)
+{
+	return st == FSC_EFULL || st == FSC_EIO;
+}
+
 static void memory_error(struct fsc_err *why)
 {
 	if (why->status == FSC_ENOMEM)
@@ -310,6 +317,10 @@ static enum fsc_status walk(struct state *s, struct fsc_err *err)
 		if (s->out.broken)
 			return fsc_err_set(err, FSC_EIO, "parent_gone", "%s", why.msg);
 		why.status = outcome;
+		if (host_trouble(outcome)) {
+			*err = why;
+			return outcome;
+		}
 		memory_error(&why);
 		st = put_member(s, s->member.path, outcome_of(s, outcome), &why, err);
 		if (st != FSC_OK)
@@ -328,7 +339,16 @@ static enum fsc_status walk(struct state *s, struct fsc_err *err)
 
 /* ---- the whole ---- */
 
-int fsc_work_run(const struct fsc_work *w)
+static int exit_status(const struct state *s, enum fsc_status st)
+{
+	if (s->out.broken)
+		return FSC_INDEXER_EXIT_PIPE;
+	if (host_trouble(st))
+		return st == FSC_EFULL ? FSC_INDEXER_EXIT_FULL : FSC_INDEXER_EXIT_IO;
+	return st == FSC_OK ? FSC_INDEXER_EXIT_OK : FSC_INDEXER_EXIT_PIPE;
+}
+
+int fsc_work_run(const struct fsc_work *w, struct fsc_err *err)
 {
 	struct state s = { .w = w };
 	struct fsc_err why = FSC_ERR_INIT;
@@ -346,9 +366,11 @@ int fsc_work_run(const struct fsc_work *w)
 	memory_error(&why);
 	if (st == FSC_OK)
 		fsc_err_clear(&why);
-	if (!s.out.broken)
+	if (host_trouble(st))
+		*err = why;
+	else if (!s.out.broken)
 		st = put_end(&s, &why, NULL);
-	int code = s.out.broken || st != FSC_OK ? FSC_INDEXER_EXIT_PIPE : FSC_INDEXER_EXIT_OK;
+	int code = exit_status(&s, st);
 	fsc_bundle_close(s.bundle);
 	fsc_fact_stream_fini(&s.out);
 	return code;

@@ -24,7 +24,10 @@ struct fsc_work {
  */
 void fsc_work_warm_up(void);
 
-/* Exit status of the child: FSC_INDEXER_EXIT_*. The parent has been told everything by END. */
-int fsc_work_run(const struct fsc_work *w);
+/*
+ * Exit status of the child: FSC_INDEXER_EXIT_*. The parent has been told everything by END, except when it is
+ * gone, or when the host's trouble (err says which) ended the work: FSC_INDEXER_EXIT_FULL and _IO.
+ */
+int fsc_work_run(const struct fsc_work *w, struct fsc_err *err);
 
 #endif

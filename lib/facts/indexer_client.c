@@ -461,6 +461,12 @@ static enum fsc_status died(const struct run *r, struct fsc_err *err)
 	if (r->res.exit_code == FSC_INDEXER_EXIT_SANDBOX)
 		return fsc_err_set(err, FSC_EIO, "indexer_start",
 				   "indexer could not enter its sandbox%s%.160s", sep, r->res.note);
+	if (r->res.exit_code == FSC_INDEXER_EXIT_FULL)
+		return fsc_err_set(err, FSC_EFULL, "disk_full",
+				   "indexer had no space for a segment%s%.160s", sep, r->res.note);
+	if (r->res.exit_code == FSC_INDEXER_EXIT_IO)
+		return fsc_err_set(err, FSC_EIO, "indexer_io",
+				   "indexer could not read or write%s%.160s", sep, r->res.note);
 	return fsc_err_set(err, FSC_EIO, "indexer_killed", "indexer exited with status %d%s%.120s",
 			   r->res.exit_code, sep, r->res.note);
 }

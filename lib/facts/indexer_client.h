@@ -14,6 +14,8 @@
  *   indexer_memory    it ran into its memory limit
  *   indexer_protocol  its stream breaks the rules of fact.h, or ends without END
  *   indexer_start     it could not be started
+ *   disk_full         it had no space for a segment (FSC_EFULL)
+ *   indexer_io        the system refused it a read of the blob or a write of a segment (FSC_EIO)
  *   indexer_stopped   *stop became true (FSC_ECANCELED)
  * A run whose END frame says that the bundle is broken is FSC_OK: that is an answer (the sink saw the frame).
  *
@@ -39,6 +41,9 @@
 #define FSC_INDEXER_EXIT_PIPE 3	   /* the parent is gone or answered nonsense */
 #define FSC_INDEXER_EXIT_MEMORY 4  /* out of memory */
 #define FSC_INDEXER_EXIT_SANDBOX 5 /* the sandbox could not be set up: no input byte was touched */
+/* The host's trouble, not the input's: there is no END, nothing of the run may be used. */
+#define FSC_INDEXER_EXIT_FULL 10 /* no space for a segment */
+#define FSC_INDEXER_EXIT_IO 11	 /* blob or segment could not be read or written */
 
 /* Used where the job has 0. */
 #define FSC_INDEXER_DEFAULT_MEMORY (4ULL << 30)
@@ -81,7 +86,7 @@ struct fsc_indexer_result {
 };
 
 /* res may be NULL; it is filled whenever a child was started. stop may be NULL; it is looked at 10 times a
- * second. Expected errors: FSC_EIO (killed, start), FSC_ECANCELED (stopped, timeout), FSC_ENOMEM (memory),
+ * second. Expected errors: FSC_EIO (killed, start, io), FSC_EFULL (disk full), FSC_ECANCELED (stopped, timeout), FSC_ENOMEM (memory),
  * FSC_EPARSE (protocol), and what the sink returns. */
 fsc_nodiscard enum fsc_status fsc_indexer_run(const struct fsc_indexer_job *job,
 					      const struct fsc_indexer_sink *sink,

@@ -418,6 +418,7 @@ static enum fsc_status finish(struct fsc_db *db, struct publish *p, struct fsc_e
 		why = &none;
 	}
 	p->out->state = ready ? FSC_BUNDLE_READY : FSC_BUNDLE_FAILED;
+	p->out->why = *why;
 	return fsc_db_run(db, FSC_Q_BUNDLE_FINISH,
 			  FSC_ARGS(fsc_v_int(p->in->bundle), fsc_v_int(p->now),
 				   fsc_v_text(fsc_bundle_state_name(p->out->state)),

@@ -247,7 +247,8 @@ enum fsc_status fsc_queue_fail(struct fsc_queue *q, const struct fsc_store_lease
 static enum fsc_status return_work(struct fsc_db *db, void *arg, struct fsc_err *err)
 {
 	const struct step *s = arg;
-	enum fsc_status st = guarded(db, FSC_Q_JOB_RETURN, s->l, NULL, err);
+	struct fsc_value due = fsc_v_int(s->when);
+	enum fsc_status st = guarded(db, FSC_Q_JOB_RETURN, s->l, &due, err);
 
 	if (st == FSC_OK)
 		st = fsc_db_run(db, FSC_Q_BUNDLE_QUEUE, FSC_ARGS(fsc_v_int(s->l->subject)), NULL,
@@ -259,6 +260,14 @@ enum fsc_status fsc_queue_return(struct fsc_queue *q, const struct fsc_store_lea
 				 struct fsc_err *err)
 {
 	struct step s = { .l = l };
+
+	return q->store->ops->write(q->store, return_work, &s, false, err);
+}
+
+enum fsc_status fsc_queue_postpone(struct fsc_queue *q, const struct fsc_store_lease *l,
+				   int64_t after_ns, struct fsc_err *err)
+{
+	struct step s = { .l = l, .when = fsc_clock_real_ns() + after_ns };
 
 	return q->store->ops->write(q->store, return_work, &s, false, err);
 }

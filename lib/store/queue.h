@@ -62,6 +62,11 @@ fsc_nodiscard enum fsc_status fsc_queue_fail(struct fsc_queue *q, const struct f
 /* Puts it back untried, due at once (clean shut-down). FSC_ECANCELED "lease_lost". */
 fsc_nodiscard enum fsc_status fsc_queue_return(struct fsc_queue *q, const struct fsc_store_lease *l,
 					       struct fsc_err *err);
+/* Puts it back untried, due again after a pause: not the job is at fault but what it needs (disk, indexer, store).
+ * FSC_ECANCELED "lease_lost". */
+fsc_nodiscard enum fsc_status fsc_queue_postpone(struct fsc_queue *q,
+						 const struct fsc_store_lease *l, int64_t after_ns,
+						 struct fsc_err *err);
 /* At start-up: releases every lease that is not `owner`'s at once, as interrupted tries, and makes jobs that wait for
  * another try due (what was in their way may be gone with the old process). Only for stores that
  * one process works on (SQLite, opened exclusive). *n = how many; may be NULL. */

@@ -249,6 +249,7 @@ struct fsc_published {
 	enum fsc_bundle_state state;
 	int64_t *removed; /* traces the bundle had before and has no more: their segments may go */
 	size_t n_removed;
+	struct fsc_err why; /* of a failed bundle, as it is kept */
 };
 /*
  * Replaces everything derived from the bundle in ONE transaction, and sets its state: ready when there is at

@@ -246,7 +246,7 @@ static enum fsc_status commit_segments(struct run *r, struct fsc_err *err)
 	return FSC_OK;
 }
 
-static enum fsc_status publish(struct run *r, bool *ready, struct fsc_err *err)
+static enum fsc_status publish(struct run *r, struct fsc_index_result *out, struct fsc_err *err)
 {
 	FSC_VEC(struct fsc_publish_trace) given = { 0 };
 	struct fsc_published done = { 0 };
@@ -270,7 +270,8 @@ static enum fsc_status publish(struct run *r, bool *ready, struct fsc_err *err)
 	fsc_vec_fini(&given);
 	if (st != FSC_OK)
 		return st;
-	*ready = done.state == FSC_BUNDLE_READY;
+	out->ready = done.state == FSC_BUNDLE_READY;
+	out->why = done.why;
 	for (size_t i = 0; i < done.n_removed; i++)
 		(void)!fsc_seg_file_delete(r->env->blobs, done.removed[i], NULL);
 	return FSC_OK;
@@ -327,7 +328,7 @@ enum fsc_status fsc_index_run(const struct fsc_index_env *env, const struct fsc_
 	if (st == FSC_OK)
 		st = commit_segments(&r, err);
 	if (st == FSC_OK) {
-		st = publish(&r, &out->ready, err);
+		st = publish(&r, out, err);
 		published = st == FSC_OK;
 	}
 	if (blob_fd >= 0)
@@ -336,15 +337,40 @@ enum fsc_status fsc_index_run(const struct fsc_index_env *env, const struct fsc_
 	return st;
 }
 
+static bool one_of(const char *code, const char *const *codes, size_t n)
+{
+	for (size_t i = 0; i < n; i++)
+		if (!strcmp(code, codes[i]))
+			return true;
+	return false;
+}
+
+bool fsc_index_host_trouble(const struct fsc_err *err)
+{
+	/* what the child did, whatever the status that goes with it */
+	static const char *const childs[] = { "indexer_killed", "indexer_timeout", "indexer_memory",
+					      "indexer_protocol", "facts" };
+
+	if (one_of(err->code, childs, FSC_ARRAY_LEN(childs)))
+		return false;
+	switch (err->status) {
+	case FSC_EFULL:
+	case FSC_EIO:
+	case FSC_EBUSY:
+	case FSC_ENOMEM:
+	case FSC_EDENIED:
+		return true;
+	default:
+		return false;
+	}
+}
+
 int64_t fsc_index_retry_after(const struct fsc_err *err, int64_t base_ns, int64_t tries)
 {
 	static const char *const final[] = { "indexer_timeout", "indexer_memory",
 					     "indexer_protocol", "facts", "blob_gone" };
 
-	for (size_t i = 0; i < FSC_ARRAY_LEN(final); i++)
-		if (!strcmp(err->code, final[i]))
-			return -1;
-	if (err->status == FSC_EFULL || err->status == FSC_EBUSY)
-		base_ns *= 30;
+	if (one_of(err->code, final, FSC_ARRAY_LEN(final)))
+		return -1;
 	return base_ns << (tries > 1 ? tries - 1 : 0);
 }

@@ -25,7 +25,8 @@ struct fsc_index_env {
 	int max_cpu_s, max_wall_s;
 };
 struct fsc_index_result {
-	bool ready; /* published as ready, else published as failed */
+	bool ready;	    /* published as ready, else published as failed */
+	struct fsc_err why; /* of a bundle published as failed */
 	int64_t cpu_ns, wall_ns;
 };
 
@@ -39,9 +40,11 @@ fsc_nodiscard enum fsc_status fsc_index_run(const struct fsc_index_env *env,
 					    const atomic_bool *stop, struct fsc_index_result *out,
 					    struct fsc_err *err);
 
-/* Pause before the next try, -1 for none: what the input does to the indexer (limits, protocol, bytes gone) would
- * only happen again. base_ns doubles with each try; a full disk or a busy store gets 30 times as long, since that
- * is the server's trouble and may pass. */
+/* The run failed for the host, not for the bundle: disk full or refusing, store busy, no memory here, the indexer
+ * not startable. Such a try does not count; it is taken up again until it can be done. */
+bool fsc_index_host_trouble(const struct fsc_err *err);
+/* Pause before the next try of any other failure, -1 for none: what the input does to the indexer (limits, protocol,
+ * bytes gone) would only happen again. base_ns doubles with each try. */
 int64_t fsc_index_retry_after(const struct fsc_err *err, int64_t base_ns, int64_t tries);
 
 #endif

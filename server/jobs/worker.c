@@ -34,13 +34,17 @@ struct fsc_worker {
 	char *indexer;		 /* owned */
 	struct fsc_queue *queue; /* owned */
 	char owner[FSC_QUEUE_OWNER_MAX];
-	int64_t poll_ns, lease_ns, retry_ns;
-	pthread_mutex_t lock; /* guards stopping, wakes, stats and the slots' active and lease */
-	pthread_cond_t work;  /* something was queued, or stopping */
-	pthread_cond_t beat;  /* stopping */
+	int64_t poll_ns, lease_ns, retry_ns, max_pause_ns;
+	pthread_mutex_t
+		lock;	     /* guards all below but the threads, and the slots' active and lease */
+	pthread_cond_t work; /* something was queued, or stopping */
+	pthread_cond_t beat; /* stopping */
 	bool stopping;
 	uint64_t wakes;
 	struct fsc_worker_stats stats;
+	unsigned n_trouble;    /* runs in a row that failed for the host */
+	struct fsc_err why;    /* of the last of them */
+	int64_t hold_until_ns; /* no lease before (monotonic) */
 	pthread_t beat_thread;
 	bool beat_started;
 	unsigned n_slots;
@@ -79,13 +83,16 @@ void fsc_worker_wake(void *worker)
 static void log_end(const struct slot *s, const char *what, const struct fsc_index_result *res,
 		    const struct fsc_err *err)
 {
-	char msg[FSC_ERR_MSG_MAX + 64];
+	char msg[FSC_ERR_MSG_MAX + 64], file[FSC_ERR_FILE_MAX + 64];
+	bool bad = err && err->status != FSC_OK;
 
-	fsc_log(err ? FSC_LOG_WARN : FSC_LOG_INFO, "jobs",
-		"msg=%s bundle=%lld try=%lld cpu_ms=%lld wall_ms=%lld code=%s why=%s", what,
+	fsc_log(bad ? FSC_LOG_WARN : FSC_LOG_INFO, "jobs",
+		"msg=%s bundle=%lld try=%lld cpu_ms=%lld wall_ms=%lld code=%s file=%s why=%s", what,
 		(long long)s->lease.subject, (long long)s->lease.tries,
 		(long long)(res->cpu_ns / 1000000), (long long)(res->wall_ns / 1000000),
-		err ? err->code : "-", fsc_log_quote(msg, sizeof(msg), err ? err->msg : "-"));
+		bad ? err->code : "-",
+		fsc_log_quote(file, sizeof(file), bad && err->file[0] ? err->file : "-"),
+		fsc_log_quote(msg, sizeof(msg), bad ? err->msg : "-"));
 }
 
 static void count(struct fsc_worker *w, uint64_t *counter, const struct fsc_index_result *res)
@@ -114,6 +121,59 @@ static void end_failed(struct slot *s, const struct fsc_index_result *res,
 	count(w, final ? &w->stats.failed : &w->stats.retried, res);
 }
 
+/* Notes the trouble and gives the pause: for all workers, since the next job would meet the same. */
+static int64_t note_trouble(struct fsc_worker *w, const struct fsc_err *why)
+{
+	int64_t pause = w->retry_ns;
+
+	pthread_mutex_lock(&w->lock);
+	for (unsigned i = 0; i < w->n_trouble && pause < w->max_pause_ns; i++)
+		pause *= 2;
+	pause = pause < w->max_pause_ns ? pause : w->max_pause_ns;
+	w->n_trouble++;
+	w->why = *why;
+	w->hold_until_ns = fsc_clock_mono_ns() + pause;
+	pthread_mutex_unlock(&w->lock);
+	return pause;
+}
+
+static void well_again(struct fsc_worker *w)
+{
+	pthread_mutex_lock(&w->lock);
+	w->n_trouble = 0;
+	w->hold_until_ns = 0;
+	pthread_mutex_unlock(&w->lock);
+}
+
+/* The store may be in trouble too, and then does not take the job back: hold it until it does, since a lease that
+ * runs out would count as a try. */
+static void end_postponed(struct slot *s, const struct fsc_index_result *res,
+			  const struct fsc_err *why)
+{
+	struct fsc_worker *w = s->w;
+	int64_t pause = note_trouble(w, why);
+	struct fsc_err err;
+	enum fsc_status st;
+
+	log_end(s, "postponed", res, why);
+	count(w, &w->stats.postponed, res);
+	for (;;) {
+		err = (struct fsc_err)FSC_ERR_INIT;
+		st = fsc_queue_postpone(w->queue, &s->lease, pause, &err);
+		if (st == FSC_OK || !fsc_index_host_trouble(&err))
+			break;
+		pthread_mutex_lock(&w->lock);
+		if (!w->stopping)
+			wait_ns(w, &w->beat, pause);
+		bool stopping = w->stopping;
+		pthread_mutex_unlock(&w->lock);
+		if (stopping)
+			break;
+	}
+	if (st != FSC_OK)
+		log_end(s, "lost", res, &err);
+}
+
 static void run_job(struct slot *s)
 {
 	struct fsc_worker *w = s->w;
@@ -122,7 +182,8 @@ static void run_job(struct slot *s)
 	enum fsc_status st = fsc_index_run(&w->env, &s->lease, &s->stop, &res, &why);
 
 	if (st == FSC_OK) {
-		log_end(s, res.ready ? "ready" : "failed", &res, NULL);
+		log_end(s, res.ready ? "ready" : "failed", &res, &res.why);
+		well_again(w);
 		count(w, res.ready ? &w->stats.ready : &w->stats.failed, &res);
 	} else if (st == FSC_ENOTFOUND && !strcmp(why.code, "not_found")) {
 		log_end(s, "deleted", &res, &why);
@@ -133,6 +194,8 @@ static void run_job(struct slot *s)
 		(void)!fsc_queue_return(w->queue, &s->lease, NULL);
 		log_end(s, "returned", &res, &why);
 		count(w, &w->stats.returned, &res);
+	} else if (fsc_index_host_trouble(&why)) {
+		end_postponed(s, &res, &why);
 	} else {
 		end_failed(s, &res, &why);
 	}
@@ -178,8 +241,13 @@ static void *slot_main(void *arg)
 	pthread_mutex_lock(&w->lock);
 	while (!w->stopping) {
 		uint64_t seen = w->wakes;
+		int64_t hold = w->hold_until_ns - fsc_clock_mono_ns();
 		bool worked;
 
+		if (hold > 0) {
+			wait_ns(w, &w->work, hold < w->poll_ns ? hold : w->poll_ns);
+			continue;
+		}
 		pthread_mutex_unlock(&w->lock);
 		worked = work_once(s);
 		pthread_mutex_lock(&w->lock);
@@ -268,6 +336,7 @@ static struct fsc_worker *worker_new(const struct fsc_worker_opts *o)
 	w->poll_ns = o->poll_ns ? o->poll_ns : 1000000000LL;
 	w->lease_ns = o->lease_ns ? o->lease_ns : FSC_QUEUE_LEASE_NS;
 	w->retry_ns = o->retry_ns ? o->retry_ns : 2000000000LL;
+	w->max_pause_ns = o->max_pause_ns ? o->max_pause_ns : 60000000000LL;
 	w->n_slots = o->n_threads ? o->n_threads : default_threads();
 	w->slots = fsc_xalloc(w->n_slots, sizeof(*w->slots));
 	pthread_mutex_init(&w->lock, NULL);
@@ -333,6 +402,15 @@ void fsc_worker_stop(struct fsc_worker *w)
 	fsc_free(w->slots);
 	fsc_free(w->indexer);
 	fsc_free(w);
+}
+
+bool fsc_worker_trouble(struct fsc_worker *w, struct fsc_err *why)
+{
+	pthread_mutex_lock(&w->lock);
+	bool trouble = w->n_trouble > 0;
+	*why = w->why;
+	pthread_mutex_unlock(&w->lock);
+	return trouble;
 }
 
 void fsc_worker_stats(struct fsc_worker *w, struct fsc_worker_stats *out)

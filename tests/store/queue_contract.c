@@ -193,6 +193,26 @@ static void a_bundle_that_kills_servers_is_given_up_in_the_end(void **state)
 	assert_string_equal(get_bundle(p, id).err_code, "interrupted");
 }
 
+static void a_postponed_job_is_untried_and_due_later(void **state)
+{
+	struct place *p = *state;
+	int64_t id = put_bundle(p, "a", "a");
+	struct fsc_store_lease l;
+
+	for (int i = 0; i < 3 * FSC_QUEUE_MAX_TRIES; i++) {
+		l = lease(p);
+		assert_int_equal(l.tries, 1);
+		assert_ok(p, fsc_queue_postpone(p->q, &l, 0, &p->err));
+	}
+	l = lease(p);
+	assert_ok(p, fsc_queue_postpone(p->q, &l, 150000000, &p->err));
+	assert_int_equal(get_bundle(p, id).state, FSC_BUNDLE_QUEUED);
+	assert_fails(p, fsc_queue_postpone(p->q, &l, 0, &p->err), FSC_ECANCELED, "lease_lost");
+	assert_int_equal(fsc_queue_lease(p->q, "me", 1000000000, &l, &p->err), FSC_END);
+	usleep(200000);
+	assert_int_equal(lease(p).tries, 1);
+}
+
 static void a_returned_job_is_untried_and_due(void **state)
 {
 	struct place *p = *state;
@@ -330,6 +350,7 @@ int main(void)
 		contract_test(a_restart_releases_leases_without_counting_tries),
 		contract_test(a_restart_does_not_wait_for_a_pause),
 		contract_test(a_bundle_that_kills_servers_is_given_up_in_the_end),
+		contract_test(a_postponed_job_is_untried_and_due_later),
 		contract_test(a_returned_job_is_untried_and_due),
 		contract_test(reindex_queues_once_and_not_while_indexing),
 		contract_test(deleting_a_bundle_takes_its_lease),

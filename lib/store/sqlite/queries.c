@@ -179,7 +179,7 @@ const char *const fsc_sqlite_queries[FSC_Q_COUNT] = {
 	[FSC_Q_JOB_DONE] = "DELETE FROM job WHERE id = ?1 AND lease_token = ?2",
 	[FSC_Q_JOB_RETRY] = "UPDATE job SET due_at = ?3, lease_owner = NULL, lease_token = NULL, "
 			    "lease_until = NULL WHERE id = ?1 AND lease_token = ?2",
-	[FSC_Q_JOB_RETURN] = "UPDATE job SET due_at = 0, tries = MAX(tries - 1, 0), "
+	[FSC_Q_JOB_RETURN] = "UPDATE job SET due_at = ?3, tries = MAX(tries - 1, 0), "
 			     "lease_owner = NULL, lease_token = NULL, lease_until = NULL "
 			     "WHERE id = ?1 AND lease_token = ?2",
 	/* 1 owner that keeps its leases, 2 interrupts that are forgiven */

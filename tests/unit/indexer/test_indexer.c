@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The real program in its sandbox: bundles good, bad and mixed, and what it tells about them. */
+#include <sys/resource.h>
+#include <sys/wait.h>
+
 #include "base/crypto.h"
 #include "base/limits.h"
 #include "tests/unit/bundle/tar_util.h"
@@ -310,6 +313,47 @@ static void a_trace_too_big_for_the_memory_limit_fails_with_that_reason(void **s
 	fsc_buf_fini(&b);
 }
 
+/* A limit on file sizes stands for a full disk. It cannot be raised again, so a process of its own has it. */
+static int run_on_a_full_disk(const char *bytes, size_t n)
+{
+	struct told d;
+	int pid = fork(), status = 0;
+
+	assert_true(pid >= 0);
+	if (pid == 0) {
+		struct rlimit r = { 4096, 4096 };
+		int code = 0;
+
+		if (setrlimit(RLIMIT_FSIZE, &r))
+			_exit(1);
+		told_run_bytes(&d, new_job("up"), bytes, n);
+		if (d.st != FSC_EFULL || strcmp(d.err.code, "disk_full") != 0)
+			code |= 2;
+		if (d.members.n || (d.traces.n && d.traces.v[0].finished))
+			code |= 4;
+		if (d.res.exit_code != FSC_INDEXER_EXIT_FULL)
+			code |= 8;
+		_exit(code);
+	}
+	assert_int_equal(waitpid(pid, &status, 0), pid);
+	return WIFEXITED(status) ? WEXITSTATUS(status) : 256;
+}
+
+static void a_full_disk_is_no_fault_of_the_trace(void **state)
+{
+	struct fsc_buf b = FSC_BUF_INIT(1 << 20);
+
+	(void)state;
+	assert_int_equal(run_on_a_full_disk(good, strlen(good)), 0);
+	/* nor of the members of an archive, of which one could be skipped */
+	tar_header(&b, "a", '0', strlen(good), NULL);
+	tar_data(&b, good, strlen(good));
+	tar_end(&b);
+	assert_true(b.len <= 4096);
+	assert_int_equal(run_on_a_full_disk(b.data, b.len), 0);
+	fsc_buf_fini(&b);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -321,6 +365,7 @@ int main(void)
 		cmocka_unit_test(a_million_brackets_are_refused_quickly),
 		cmocka_unit_test(names_outside_ascii_survive_the_sandbox),
 		cmocka_unit_test(a_trace_too_big_for_the_memory_limit_fails_with_that_reason),
+		cmocka_unit_test(a_full_disk_is_no_fault_of_the_trace),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

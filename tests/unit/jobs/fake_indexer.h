@@ -11,6 +11,8 @@
  *   vanish PATH      a trace named gone unless the file is there, which it makes first
  *   die_once PATH    ends by SIGKILL unless the file is there, which it makes first
  *   nonsense         breaks the protocol
+ *   full_if PATH     ends as a real one whose segment met a full disk, if the file is there
+ *   io_if PATH       the same for a disk that refuses
  * END follows by itself. Include it in one file per program and call fake_indexer_main() first in main.
  */
 #ifndef FSC_TESTS_JOBS_FAKE_INDEXER_H
@@ -107,6 +109,10 @@ static void fake_do(const char *word, const char *arg)
 	else if (!strcmp(word, "nonsense") &&
 		 write(FSC_INDEXER_FD_SOCKET, "\xff\xff\xff\xff----", 8) < 0)
 		_exit(93);
+	if (!strcmp(word, "full_if") && access(arg, F_OK) == 0)
+		_exit(FSC_INDEXER_EXIT_FULL);
+	if (!strcmp(word, "io_if") && access(arg, F_OK) == 0)
+		_exit(FSC_INDEXER_EXIT_IO);
 	if (!strcmp(word, "die_once") || !strcmp(word, "vanish")) {
 		if (access(arg, F_OK) == 0)
 			return;

@@ -378,24 +378,109 @@ static void a_missing_blob_is_said_so(void **state)
 	assert_string_equal(b.err_code, "blob_gone");
 }
 
-static void a_missing_indexer_fails_the_bundle_not_the_server(void **state)
+static void wait_postponed(struct fsc_worker *w, uint64_t n)
+{
+	struct fsc_worker_stats stats = { 0 };
+
+	for (int i = 0; i < 2000 && stats.postponed < n; i++) {
+		usleep(5000);
+		fsc_worker_stats(w, &stats);
+	}
+	assert_true(stats.postponed >= n);
+}
+
+static void a_missing_indexer_is_waited_for_however_long(void **state)
 {
 	struct place *p = *state;
 	int64_t id = upload(p, "trace rank0");
+	char path[320];
 	struct fsc_worker_opts o = { .store = p->s,
 				     .blobs = p->b,
-				     .indexer = "/nonexistent/indexer",
+				     .indexer = path,
 				     .poll_ns = 10000000,
 				     .retry_ns = 1000000,
+				     .max_pause_ns = 20000000,
 				     .n_threads = 1 };
+	struct fsc_err why = FSC_ERR_INIT;
 	struct fsc_worker *w;
 	struct fsc_bundle b;
 
+	snprintf(path, sizeof(path), "%s/indexer", p->dir);
 	assert_ok(p, fsc_worker_start(&w, &o, &p->err));
+	wait_postponed(w, 2 * FSC_QUEUE_MAX_TRIES);
+	assert_true(fsc_worker_trouble(w, &why));
+	assert_string_equal(why.code, "indexer_start");
+	b = get_bundle(p, id);
+	assert_true(b.state == FSC_BUNDLE_QUEUED || b.state == FSC_BUNDLE_INDEXING);
+	assert_int_equal(symlink(fake_indexer_path, path), 0);
 	b = wait_end(p, id);
+	assert_false(fsc_worker_trouble(w, &why));
 	fsc_worker_stop(w);
-	assert_int_equal(b.state, FSC_BUNDLE_FAILED);
-	assert_string_equal(b.err_code, "indexer_start");
+	assert_int_equal(b.state, FSC_BUNDLE_READY);
+	assert_true(b.tries == 1);
+}
+
+/* What was made before stays, the bundle does not fail, and with room again the run is done. */
+static void trouble_of_the_host_while_indexing_again_costs_nothing(void **state)
+{
+	static const char *const words[] = { "full_if", "io_if" };
+	static const char *const codes[] = { "disk_full", "indexer_io" };
+	struct place *p = *state;
+
+	for (size_t k = 0; k < FSC_ARRAY_LEN(words); k++) {
+		char script[400], marker[320];
+		struct fsc_err why = FSC_ERR_INIT;
+		struct fsc_trace_refs before;
+		struct fsc_worker *w =
+			start_with(p, (struct fsc_worker_opts){ .max_pause_ns = 20000000 });
+		struct fsc_bundle b;
+		int64_t id;
+
+		snprintf(marker, sizeof(marker), "%s/marker%zu", p->dir, k);
+		snprintf(script, sizeof(script), "trace rank%zu\n%s %s", k, words[k], marker);
+		id = upload(p, script);
+		b = wait_end(p, id);
+		assert_int_equal(b.state, FSC_BUNDLE_READY);
+		before = traces_of(p, id);
+		close(open(marker, O_CREAT | O_WRONLY, 0600));
+		assert_ok(p, fsc_store_bundle_reindex(p->s, 1, id, &p->err));
+		fsc_worker_wake(w);
+		wait_postponed(w, 2 * FSC_QUEUE_MAX_TRIES);
+		assert_true(fsc_worker_trouble(w, &why));
+		assert_string_equal(why.code, codes[k]);
+		assert_int_equal(traces_of(p, id).n_items, 1);
+		snprintf(script, sizeof(script), "rank%zu", k);
+		assert_segment(p, before.items[0].id, script);
+		unlink(marker);
+		b = wait_end(p, id);
+		fsc_worker_stop(w);
+		assert_int_equal(b.state, FSC_BUNDLE_READY);
+		assert_true(b.tries == 1 && b.n_failures == 0);
+		assert_true(traces_of(p, id).items[0].id == before.items[0].id);
+	}
+}
+
+static void the_log_tells_why_a_bundle_failed_for_its_content(void **state)
+{
+	struct place *p = *state;
+	char path[320], text[4096] = "";
+	int64_t id = upload(p, "fail rank7.json");
+	struct fsc_worker *w;
+	int fd;
+
+	snprintf(path, sizeof(path), "%s/log", p->dir);
+	fd = open(path, O_RDWR | O_CREAT, 0600);
+	assert_true(fd >= 0);
+	fsc_log_setup(fd, FSC_LOG_INFO);
+	w = start(p);
+	assert_int_equal(wait_end(p, id).state, FSC_BUNDLE_FAILED);
+	fsc_worker_stop(w);
+	fsc_log_setup(2, FSC_LOG_ERROR);
+	assert_true(pread(fd, text, sizeof(text) - 1, 0) > 0);
+	close(fd);
+	if (!strstr(text, "msg=failed") || !strstr(text, "code=json_truncated") ||
+	    !strstr(text, "rank7.json") || !strstr(text, "cut short"))
+		fail_msg("%s", text);
 }
 
 static void many_bundles_on_many_threads_all_end(void **state)
@@ -419,22 +504,45 @@ static void many_bundles_on_many_threads_all_end(void **state)
 	assert_int_equal(count(p, FSC_BLOB_TEMP), 0);
 }
 
-static void pauses_tell_the_servers_trouble_from_the_bundles(void **state)
+static void the_hosts_trouble_is_told_from_the_bundles(void **state)
 {
-	struct fsc_err err = FSC_ERR_INIT;
+	static const struct {
+		enum fsc_status st;
+		const char *code;
+		bool hosts;
+		int64_t second; /* pause before the second try, when it counts */
+	} all[] = {
+		{ FSC_EFULL, "disk_full", true, 0 },
+		{ FSC_EBUSY, "store_busy", true, 0 },
+		{ FSC_EIO, "store_io", true, 0 },
+		{ FSC_EIO, "store_broken", true, 0 },
+		{ FSC_EIO, "io", true, 0 },
+		{ FSC_EIO, "indexer_io", true, 0 },
+		{ FSC_EIO, "indexer_start", true, 0 },
+		{ FSC_EDENIED, "denied", true, 0 },
+		{ FSC_ENOMEM, "nomem", true, 0 },
+		{ FSC_EIO, "indexer_killed", false, 10 },
+		{ FSC_EBUG, "bug", false, 10 },
+		{ FSC_ENOMEM, "indexer_memory", false, -1 },
+		{ FSC_ECANCELED, "indexer_timeout", false, -1 },
+		{ FSC_EPARSE, "indexer_protocol", false, -1 },
+		{ FSC_EPARSE, "facts", false, -1 },
+		{ FSC_ENOTFOUND, "blob_gone", false, -1 },
+	};
 
 	(void)state;
-	fsc_err_set(&err, FSC_EIO, "indexer_killed", "x");
-	assert_int_equal(fsc_index_retry_after(&err, 10, 1), 10);
-	assert_int_equal(fsc_index_retry_after(&err, 10, 2), 20);
-	fsc_err_set(&err, FSC_EFULL, "disk_full", "x");
-	assert_int_equal(fsc_index_retry_after(&err, 10, 1), 300);
-	fsc_err_set(&err, FSC_EBUSY, "store_busy", "x");
-	assert_int_equal(fsc_index_retry_after(&err, 10, 2), 600);
-	fsc_err_set(&err, FSC_ENOMEM, "indexer_memory", "x");
-	assert_int_equal(fsc_index_retry_after(&err, 10, 1), -1);
-	fsc_err_set(&err, FSC_EPARSE, "facts", "x");
-	assert_int_equal(fsc_index_retry_after(&err, 10, 1), -1);
+	for (size_t i = 0; i < FSC_ARRAY_LEN(all); i++) {
+		struct fsc_err err = FSC_ERR_INIT;
+
+		fsc_err_set(&err, all[i].st, all[i].code, "x");
+		if (fsc_index_host_trouble(&err) != all[i].hosts)
+			fail_msg("%s", all[i].code);
+		if (all[i].hosts)
+			continue;
+		assert_int_equal(fsc_index_retry_after(&err, 10, 1), all[i].second);
+		if (all[i].second > 0)
+			assert_int_equal(fsc_index_retry_after(&err, 10, 2), 20);
+	}
 }
 
 int main(int argc, char **argv)
@@ -455,9 +563,11 @@ int main(int argc, char **argv)
 		contract_test(indexing_again_drops_what_is_gone),
 		contract_test(a_bundle_deleted_before_publishing_leaves_no_segments),
 		contract_test(a_missing_blob_is_said_so),
-		contract_test(a_missing_indexer_fails_the_bundle_not_the_server),
+		contract_test(a_missing_indexer_is_waited_for_however_long),
+		contract_test(trouble_of_the_host_while_indexing_again_costs_nothing),
+		contract_test(the_log_tells_why_a_bundle_failed_for_its_content),
 		contract_test(many_bundles_on_many_threads_all_end),
-		cmocka_unit_test(pauses_tell_the_servers_trouble_from_the_bundles),
+		cmocka_unit_test(the_hosts_trouble_is_told_from_the_bundles),
 	};
 
 	fake_indexer_main(argc, argv);
