@@ -291,6 +291,7 @@ TESTS_demo := \
 	tests/unit/demo/test_demo.c
 
 TESTS_http := \
+	tests/unit/http/test_conn.c \
 	tests/unit/http/test_head.c \
 	tests/unit/http/test_range.c \
 	tests/unit/http/test_req.c \

@@ -49,8 +49,10 @@ void fsc_api_fail(struct fsc_req *req, struct fsc_resp *resp, const struct fsc_e
 struct fsc_api_trace {
 	struct fsc_arena arena;
 	struct fsc_trace_row row;
-	struct fsc_seg *seg; /* ref */
+	struct fsc_seg *seg; /* ref of a view that ends with the request */
 	const struct fsc_seg_info *info;
+	struct fsc_req *req;
+	struct fsc_resp *resp;
 };
 bool fsc_api_trace_open(struct fsc_api_trace *t, struct fsc_req *req, struct fsc_resp *resp,
 			bool with_segment);

@@ -20,6 +20,8 @@ bool fsc_api_trace_open(struct fsc_api_trace *t, struct fsc_req *req, struct fsc
 	enum fsc_status st;
 
 	memset(t, 0, sizeof(*t));
+	t->req = req;
+	t->resp = resp;
 	fsc_arena_init(&t->arena, FSC_API_ARENA_MAX);
 	st = fsc_req_path_id(&id, req, "id", &err);
 	if (!st)
@@ -36,6 +38,8 @@ bool fsc_api_trace_open(struct fsc_api_trace *t, struct fsc_req *req, struct fsc
 			goto failed;
 		if (with_segment)
 			st = fsc_query_segment(app->query, &t->row, &t->seg, &err);
+		if (!st && t->seg)
+			st = fsc_seg_view(&t->seg, t->seg, &req->stop, &err);
 	}
 	if (!st) {
 		t->info = t->seg ? fsc_seg_info(t->seg) : NULL;
@@ -49,6 +53,9 @@ failed:
 
 void fsc_api_trace_close(struct fsc_api_trace *t)
 {
+	/* Calls without an error give what they have when they are stopped: that is no answer. */
+	if (t->seg && atomic_load(&t->req->stop) && !t->resp->error_code[0])
+		fsc_resp_error(t->resp, 503, "query_stopped", "the query took too long");
 	fsc_seg_unref(t->seg);
 	fsc_arena_fini(&t->arena);
 }

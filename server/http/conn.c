@@ -2,6 +2,7 @@
 /* Deadlines. */
 #include "http/conn.h"
 
+#include <poll.h>
 #include <pthread.h>
 #include <string.h>
 #include <sys/socket.h>
@@ -16,6 +17,7 @@
 #define SEND_GRACE_NS \
 	(60 * SEC_NS) /* a whole response may take this and its length at the minimum rate */
 #define PIECES_WINDOW_NS (60 * SEC_NS)
+#define HANDLER_MAX_NS (60 * SEC_NS)   /* of one call; exports are not handlers */
 #define STREAM_WINDOW_NS (30 * SEC_NS) /* a blocked stream must move this far apart */
 
 struct fsc_conns {
@@ -103,6 +105,16 @@ static const char *overdue(struct fsc_conns *cs, struct fsc_conn *c, int64_t now
 	return NULL;
 }
 
+/* Nobody waits for what the handler makes: out of time, stopping, or the client closed its side. */
+static bool is_pointless(const struct fsc_conns *cs, const struct fsc_conn *c, int64_t now)
+{
+	struct pollfd p = { .fd = c->fd, .events = POLLRDHUP };
+
+	if (cs->hard || now - atomic_load(&c->since_ns) > HANDLER_MAX_NS)
+		return true;
+	return poll(&p, 1, 0) == 1 && (p.revents & (POLLRDHUP | POLLHUP | POLLERR));
+}
+
 /* Lock held. */
 static void sweep(struct fsc_conns *cs)
 {
@@ -112,6 +124,8 @@ static void sweep(struct fsc_conns *cs)
 		const char *why = c->cut ? NULL : overdue(cs, c, now);
 		int st = atomic_load(&c->state);
 
+		if (c->stop && st == FSC_CONN_RUNNING && is_pointless(cs, c, now))
+			atomic_store(c->stop, true);
 		if (cs->hard && c->stream)
 			fsc_stream_cancel(c->stream);
 		if (!why)
@@ -229,6 +243,13 @@ void fsc_conns_set_stream(struct fsc_conns *cs, struct fsc_conn *c, struct fsc_s
 	c->mark_ns = 0;
 	pthread_mutex_unlock(&cs->mu);
 	fsc_stream_unref(old);
+}
+
+void fsc_conns_set_stop(struct fsc_conns *cs, struct fsc_conn *c, atomic_bool *stop)
+{
+	pthread_mutex_lock(&cs->mu);
+	c->stop = stop;
+	pthread_mutex_unlock(&cs->mu);
 }
 
 void fsc_conns_drain(struct fsc_conns *cs, bool hard)

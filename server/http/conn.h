@@ -26,6 +26,7 @@ struct fsc_conns;
 struct fsc_conn {
 	struct fsc_conn *prev, *next; /* guarded by the list */
 	struct fsc_stream *stream;    /* ref, guarded by the list */
+	atomic_bool *stop;	      /* of the running request, guarded by the list */
 	int fd;
 	atomic_int state;
 	_Atomic int64_t since_ns; /* of state */
@@ -44,6 +45,9 @@ void fsc_conns_remove(struct fsc_conns *cs,
 void fsc_conn_enter(struct fsc_conn *conn, enum fsc_conn_state st);
 /* NULL takes it away. The connection holds a reference of its own. */
 void fsc_conns_set_stream(struct fsc_conns *cs, struct fsc_conn *c, struct fsc_stream *s);
+/* The flag to raise when the running handler takes too long, its client left or the server stops; NULL takes
+ * it away. */
+void fsc_conns_set_stop(struct fsc_conns *cs, struct fsc_conn *c, atomic_bool *stop);
 /* From now on idle connections are closed; with hard, streams are cancelled too. */
 void fsc_conns_drain(struct fsc_conns *c, bool hard);
 void fsc_conns_count(struct fsc_conns *c, unsigned *open, uint64_t *cut);

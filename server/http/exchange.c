@@ -290,6 +290,8 @@ static void work(void *arg)
 		fsc_resp_error(&x->resp, 503, "stopping", "the server stops");
 	else
 		run_handler(x);
+	if (x->conn)
+		fsc_conns_set_stop(x->h->conns, x->conn, NULL);
 	x->phase = PHASE_ANSWER;
 	MHD_resume_connection(x->mc);
 }
@@ -306,10 +308,14 @@ static enum MHD_Result dispatch(struct exchange *x)
 		return answer(x);
 	}
 	x->phase = PHASE_RUNNING;
+	if (x->conn)
+		fsc_conns_set_stop(x->h->conns, x->conn, &x->req.stop);
 	MHD_suspend_connection(x->mc);
 	/* The end of an upload waits for the disk: it must not keep readers from their answers. */
 	if (fsc_pool_submit(flags & FSC_ROUTE_RAW ? x->h->uploads : x->h->workers, work, x))
 		return MHD_YES;
+	if (x->conn)
+		fsc_conns_set_stop(x->h->conns, x->conn, NULL);
 	MHD_resume_connection(x->mc);
 	fsc_resp_header(&x->resp, "Retry-After", "1");
 	fsc_resp_error(&x->resp, 503, "too_busy", "too many requests wait at this moment");

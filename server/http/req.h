@@ -6,6 +6,7 @@
 #ifndef FSC_HTTP_REQ_H
 #define FSC_HTTP_REQ_H
 
+#include <stdatomic.h>
 #include <stdbool.h>
 #include <stdint.h>
 
@@ -56,6 +57,7 @@ struct fsc_req {
 	struct fsc_body_sink sink;
 	struct fsc_who who;
 	int64_t start_ns;
+	atomic_bool stop; /* nobody waits for the answer any more: long work should end */
 };
 
 void fsc_req_init(struct fsc_req *req, const struct fsc_http_config *cfg);
