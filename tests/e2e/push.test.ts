@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // fleetscope-collector push against a stub that answers as told: retries, exit codes, and what it prints.
 import assert from 'node:assert/strict';
-import { spawn } from 'node:child_process';
+import { execFileSync, spawn } from 'node:child_process';
 import { createHash } from 'node:crypto';
 import { chmodSync, mkdirSync, mkdtempSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { createServer, type IncomingMessage, type Server } from 'node:http';
@@ -9,6 +9,7 @@ import { type AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, test } from 'node:test';
+import { getJson, program, startServer } from '../lib/server.ts';
 
 const collector = join(process.env.FSC_BUILD ?? 'build/debug', 'fleetscope-collector');
 const dir = mkdtempSync(join(tmpdir(), 'fsc-push-'));
@@ -194,4 +195,21 @@ test('an answer that is no JSON, or endless, is not believed', async () => {
 	server.close();
 	assert.equal(r.code, 1);
 	assert.match(r.err, /the server answered 202/);
+});
+
+test('the address printed for a bundle of ranks lists exactly its traces', async () => {
+	const server = await startServer(), path = join(dir, 'ranks.tar.zst'), other = join(dir, 'other.tar.zst');
+	execFileSync(program('fleetscope-demo'), ['--ranks', '3', '--steps', '1', '--layers', '1', path]);
+	execFileSync(program('fleetscope-demo'), ['--ranks', '2', '--steps', '1', '--layers', '1', other]);
+	try {
+		const r = await push(['--server', server.url, '--wait', path, other]);
+		assert.equal(r.code, 0, r.err);
+		for (const [i, ranks] of [3, 2].entries()) {
+			const url = new URL(r.out.split('\n')[i]!.split(' ')[3]!);
+			const list = await getJson(server, `/traces${url.search}`);
+			assert.equal(list.total, ranks, url.href);
+		}
+	} finally {
+		await server.stop();
+	}
 });

@@ -20,10 +20,11 @@
 	"received_at, indexed_at, state, stage, done, total, started_at, err_code, "            \
 	"err_message, err_file, err_offset "
 
-/* One word of a search: in the text of the row, or in the name of a kernel of the trace. */
-#define WORD(p)                                                                               \
-	"AND (" p " IS NULL OR search LIKE " p " ESCAPE '\\' OR trace IN (SELECT k.trace "    \
-	"FROM name n JOIN kernel k ON k.name = n.id WHERE k.scope = 0 AND n.text LIKE " p " " \
+/* One word of a search: in the text of the row, the bundle's id, or in the name of a kernel of the trace. */
+#define WORD(p)                                                                                \
+	"AND (" p " IS NULL OR search LIKE " p " ESCAPE '\\' OR " p " = '%' || bundle || '%' " \
+	"OR trace IN (SELECT k.trace "                                                         \
+	"FROM name n JOIN kernel k ON k.name = n.id WHERE k.scope = 0 AND n.text LIKE " p " "  \
 	"ESCAPE '\\')) "
 /* parameters: 1 project; 2-5 words; 6-9 state; 10-13 job; 14-17 host; 18-21 capture */
 #define IN_STATE "(?6 IS NULL OR state IN (?6, ?7, ?8, ?9)) "
