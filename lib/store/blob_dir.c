@@ -67,13 +67,32 @@ static enum fsc_status sync_at(struct dir_blobs *d, const char *dir, struct fsc_
 	return st;
 }
 
-/* Makes one folder and makes its name durable. */
-static enum fsc_status make_dir(struct dir_blobs *d, const char *dir, const char *parent,
-				struct fsc_err *err)
+static enum fsc_status make_dir(struct dir_blobs *d, const char *dir, struct fsc_err *err)
 {
-	if (!mkdirat(d->fd, dir, 0700))
-		return sync_at(d, parent, err);
-	return errno == EEXIST ? FSC_OK : sys_err(err, errno, "make", dir);
+	if (mkdirat(d->fd, dir, 0700) && errno != EEXIST)
+		return sys_err(err, errno, "make", dir);
+	return FSC_OK;
+}
+
+/* All folders that will ever be needed, and their names durable. Synced also when they were there: who made them
+ * may have died before its own sync. Later nobody has to think of folders. */
+static enum fsc_status make_dirs(struct dir_blobs *d, struct fsc_err *err)
+{
+	static const char *const dirs[] = { "tmp", "blob", "seg", "seg/v1" };
+	static const char *const parents[] = { "blob", "seg", "." };
+	enum fsc_status st = FSC_OK;
+
+	for (size_t i = 0; i < FSC_ARRAY_LEN(dirs) && st == FSC_OK; i++)
+		st = make_dir(d, dirs[i], err);
+	for (unsigned i = 0; i < 256 && st == FSC_OK; i++) {
+		char dir[16];
+
+		snprintf(dir, sizeof(dir), "blob/%02x", i);
+		st = make_dir(d, dir, err);
+	}
+	for (size_t i = 0; i < FSC_ARRAY_LEN(parents) && st == FSC_OK; i++)
+		st = sync_at(d, parents[i], err);
+	return st;
 }
 
 /* ---- writing ---- */
@@ -141,12 +160,8 @@ static enum fsc_status sink_commit(struct fsc_blob_sink *s, const char *key, str
 {
 	char dir[64];
 	const char *slash = strrchr(key, '/');
-	enum fsc_status st;
 
 	snprintf(dir, sizeof(dir), "%.*s", (int)(slash - key), key);
-	st = make_dir(s->d, dir, "blob", err); /* only blob/xx may be missing */
-	if (st != FSC_OK)
-		return st;
 	/* Young from now on: a segment may have been written long before it is published. */
 	if (utimensat(s->d->fd, s->temp, NULL, 0))
 		return sys_err(err, errno, "touch", s->temp);
@@ -333,8 +348,6 @@ static const struct fsc_blobs_ops dir_ops = {
 
 enum fsc_status fsc_blobs_open_dir(struct fsc_blobs **out, const char *path, struct fsc_err *err)
 {
-	static const char *const dirs[] = { "tmp", "blob", "seg", "seg/v1" };
-	static const char *const parents[] = { ".", ".", ".", "seg" };
 	struct dir_blobs *d = fsc_xalloc(1, sizeof(*d));
 	enum fsc_status st = fsc_fs_mkdirs(path, 0700, err);
 
@@ -347,8 +360,8 @@ enum fsc_status fsc_blobs_open_dir(struct fsc_blobs **out, const char *path, str
 		if (d->fd < 0)
 			st = sys_err(err, errno, "open", path);
 	}
-	for (size_t i = 0; i < sizeof(dirs) / sizeof(dirs[0]) && st == FSC_OK; i++)
-		st = make_dir(d, dirs[i], parents[i], err);
+	if (st == FSC_OK)
+		st = make_dirs(d, err);
 	if (st != FSC_OK) {
 		dir_close(&d->base);
 		return st;
