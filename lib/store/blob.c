@@ -330,10 +330,9 @@ enum fsc_status fsc_blobs_free_bytes(struct fsc_blobs *b, uint64_t *out, struct 
 	return b->ops->free_bytes(b, out, err);
 }
 
-enum fsc_status fsc_blobs_admit(struct fsc_blobs *b, uint64_t bytes, struct fsc_err *err)
+enum fsc_status fsc_blobs_admit(struct fsc_blobs *b, uint64_t need, struct fsc_err *err)
 {
 	uint64_t free_bytes = 0;
-	uint64_t need = bytes > UINT64_MAX / 2 ? UINT64_MAX : 2 * bytes;
 	enum fsc_status st = b->ops->free_bytes(b, &free_bytes, err);
 
 	if (st != FSC_OK)
@@ -341,10 +340,10 @@ enum fsc_status fsc_blobs_admit(struct fsc_blobs *b, uint64_t bytes, struct fsc_
 	if (need < b->min_free_bytes)
 		need = b->min_free_bytes;
 	if (free_bytes < need)
-		return fsc_err_set(err, FSC_EFULL, "disk_full",
-				   "storage: %llu MiB free, an upload of this size needs %llu MiB",
-				   (unsigned long long)(free_bytes >> 20),
-				   (unsigned long long)(need >> 20));
+		return fsc_err_set(
+			err, FSC_EFULL, "disk_full",
+			"storage: %llu MiB free, this upload and those under way need %llu MiB",
+			(unsigned long long)(free_bytes >> 20), (unsigned long long)(need >> 20));
 	return FSC_OK;
 }
 

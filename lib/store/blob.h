@@ -105,9 +105,9 @@ fsc_nodiscard enum fsc_status fsc_blobs_temp_delete(struct fsc_blobs *b, const c
 						    struct fsc_err *err);
 fsc_nodiscard enum fsc_status fsc_blobs_free_bytes(struct fsc_blobs *b, uint64_t *out,
 						   struct fsc_err *err);
-/* May an upload of `bytes` start (0 when unknown)? FSC_EFULL "disk_full" when less than
- * max(min_free_bytes, 2 * bytes) is free. */
-fsc_nodiscard enum fsc_status fsc_blobs_admit(struct fsc_blobs *b, uint64_t bytes,
+/* May something that will take `need` bytes, with all else that was admitted and is not written yet, start or go on?
+ * FSC_EFULL "disk_full" when less than max(min_free_bytes, need) is free. */
+fsc_nodiscard enum fsc_status fsc_blobs_admit(struct fsc_blobs *b, uint64_t need,
 					      struct fsc_err *err);
 /* The reserve file makes deleting possible on a full disk: release it, prune, take it back. Taking needs
  * room: FSC_EFULL otherwise, try again later. Both are no-ops when already so. */

@@ -12,7 +12,7 @@
 #include "service/ingest_int.h"
 #include "store/blob.h"
 
-/* How often an upload of unknown length looks whether the disk still has room. */
+/* How often an upload looks whether the disk still has room, and what one of unknown length is taken to need. */
 #define ADMIT_STEP_BYTES (256 * FSC_MIB)
 
 struct fsc_upload {
@@ -22,6 +22,7 @@ struct fsc_upload {
 	char *name, *job, *host, *capture, *key; /* owned */
 	int64_t announced;
 	uint64_t next_admit;
+	uint64_t promised; /* its part of in->promised */
 	bool has_expected;
 	uint8_t expected[FSC_SHA256_LEN];
 };
@@ -85,6 +86,50 @@ void fsc_ingest_release(struct fsc_ingest *in, struct fsc_ingest_hold *h)
 	pthread_mutex_unlock(&in->lock);
 }
 
+/* ---- room on the disk ---- */
+
+/* An upload takes its bytes, and its segments about as many again. */
+static uint64_t need_of(int64_t announced)
+{
+	return announced >= 0 ? 2 * (uint64_t)announced : ADMIT_STEP_BYTES;
+}
+
+/* Promises first and looks then, so that of two uploads at once not both see the room of one. */
+static enum fsc_status promise(struct fsc_ingest *in, uint64_t bytes, struct fsc_err *err)
+{
+	uint64_t all = atomic_fetch_add(&in->promised, bytes) + bytes;
+	enum fsc_status st = fsc_blobs_admit(in->o.blobs, all, err);
+
+	if (st != FSC_OK)
+		atomic_fetch_sub(&in->promised, bytes);
+	return st;
+}
+
+/* Written bytes are missing on the disk already. */
+static void keep_promise(struct fsc_upload *u, uint64_t bytes)
+{
+	bytes = bytes < u->promised ? bytes : u->promised;
+	u->promised -= bytes;
+	atomic_fetch_sub(&u->in->promised, bytes);
+}
+
+/* From time to time while the body comes: others write to this disk too. */
+static enum fsc_status look_again(struct fsc_upload *u, struct fsc_err *err)
+{
+	enum fsc_status st = FSC_OK;
+
+	if (u->announced >= 0) {
+		st = fsc_blobs_admit(u->in->o.blobs, atomic_load(&u->in->promised), err);
+	} else {
+		uint64_t more = ADMIT_STEP_BYTES - u->promised;
+
+		st = promise(u->in, more, err);
+		u->promised += st == FSC_OK ? more : 0;
+	}
+	u->next_admit += ADMIT_STEP_BYTES;
+	return st;
+}
+
 /* ---- begin ---- */
 
 static enum fsc_status check_text(const char *what, const char *s, size_t max, struct fsc_err *err)
@@ -132,8 +177,6 @@ static enum fsc_status check_begin(struct fsc_ingest *in, const struct fsc_uploa
 		st = too_large(in, err);
 	if (st == FSC_OK && b->bytes == 0)
 		st = fsc_err_set(err, FSC_EINVAL, "empty_body", "upload: the body is empty");
-	if (st == FSC_OK)
-		st = fsc_blobs_admit(in->o.blobs, b->bytes > 0 ? (uint64_t)b->bytes : 0, err);
 	return st;
 }
 
@@ -146,13 +189,19 @@ enum fsc_status fsc_ingest_begin(struct fsc_upload **out, struct fsc_ingest *in,
 
 	*out = NULL;
 	if (st == FSC_OK)
-		st = fsc_blob_put_begin(&put, in->o.blobs, err);
+		st = promise(in, need_of(b->bytes), err);
 	if (st != FSC_OK)
 		return st;
+	st = fsc_blob_put_begin(&put, in->o.blobs, err);
+	if (st != FSC_OK) {
+		atomic_fetch_sub(&in->promised, need_of(b->bytes));
+		return st;
+	}
 	u = fsc_xalloc(1, sizeof(*u));
 	u->in = in;
 	u->put = put;
 	u->announced = b->bytes;
+	u->promised = need_of(b->bytes);
 	u->next_admit = ADMIT_STEP_BYTES;
 	u->row.project = b->project;
 	u->row.rank = b->rank;
@@ -181,13 +230,13 @@ enum fsc_status fsc_ingest_write(struct fsc_upload *u, const void *p, size_t n, 
 		return fsc_err_set(err, FSC_EINVAL, "length_mismatch",
 				   "upload: the body is longer than the %lld bytes announced",
 				   (long long)u->announced);
-	if (u->announced < 0 && have + n > u->next_admit) {
-		enum fsc_status st = fsc_blobs_admit(u->in->o.blobs, 0, err);
+	if (have + n > u->next_admit) {
+		enum fsc_status st = look_again(u, err);
 
 		if (st != FSC_OK)
 			return st;
-		u->next_admit += ADMIT_STEP_BYTES;
 	}
+	keep_promise(u, n);
 	return fsc_blob_put_write(u->put, p, n, err);
 }
 
@@ -198,6 +247,7 @@ uint64_t fsc_ingest_bytes(const struct fsc_upload *u)
 
 static void upload_free(struct fsc_upload *u)
 {
+	keep_promise(u, u->promised);
 	fsc_blob_put_abort(u->put);
 	fsc_free(u->name);
 	fsc_free(u->job);

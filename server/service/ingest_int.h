@@ -8,6 +8,7 @@
 #define FSC_SERVICE_INGEST_INT_H
 
 #include <pthread.h>
+#include <stdatomic.h>
 
 #include "service/ingest.h"
 
@@ -21,6 +22,8 @@ struct fsc_ingest {
 	pthread_mutex_t lock; /* guards holds; never held during I/O */
 	pthread_cond_t released;
 	struct fsc_ingest_hold *holds; /* borrowed */
+	/* Bytes that uploads under way may still take from the disk. The disk does not know of them yet. */
+	_Atomic uint64_t promised;
 };
 
 /* Waits until nobody else holds this digest. */

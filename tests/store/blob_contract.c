@@ -198,7 +198,7 @@ static void uploads_that_do_not_fit_are_refused(void **state)
 	assert_ok(p, fsc_blobs_free_bytes(b, &free_bytes, &p->err));
 	assert_true(free_bytes > 0);
 	assert_ok(p, fsc_blobs_admit(b, 1, &p->err));
-	assert_fails(p, fsc_blobs_admit(b, free_bytes, &p->err), FSC_EFULL, "disk_full");
+	assert_fails(p, fsc_blobs_admit(b, 2 * free_bytes, &p->err), FSC_EFULL, "disk_full");
 	assert_fails(p, fsc_blobs_admit(b, UINT64_MAX, &p->err), FSC_EFULL, "disk_full");
 	fsc_blobs_close(b);
 	o.min_free_bytes = UINT64_MAX;

@@ -12,6 +12,13 @@
 
 #include "base/log.h"
 #include "service/ingest.h"
+#include "store/blob_ops.h"
+
+/* Stands for others who fill the disk. */
+static void blobs_now_need_free(struct fsc_blobs *b, uint64_t bytes)
+{
+	b->min_free_bytes = bytes;
+}
 
 static int n_queued;
 
@@ -443,10 +450,98 @@ static void an_upload_between_blob_and_row_is_safe_from_a_sweep(void **state)
 	fsc_ingest_free(in);
 }
 
+/* Each alone would fit; what counts is what all of them together may take. */
+static void uploads_under_way_count_when_another_wants_to_start(void **state)
+{
+	struct place *p = *state;
+	struct fsc_blobs_opts bo = { .min_free_bytes = 1, .reserve_bytes = 1 };
+	struct fsc_ingest_opts o = { .store = p->s, .max_bytes = UINT64_MAX / 4 };
+	struct fsc_upload_begin b = FSC_UPLOAD_BEGIN_INIT;
+	struct fsc_upload *u[3];
+	struct fsc_ingest *in;
+	uint64_t free_bytes = 0;
+
+	assert_ok(p, fsc_blobs_open(&o.blobs, p->blobs_url, &bo, &p->err));
+	assert_ok(p, fsc_blobs_free_bytes(o.blobs, &free_bytes, &p->err));
+	in = fsc_ingest_new(&o);
+	b.bytes = (int64_t)(free_bytes / 5);
+	assert_ok(p, fsc_ingest_begin(&u[0], in, &b, &p->err));
+	assert_ok(p, fsc_ingest_begin(&u[1], in, &b, &p->err));
+	for (int i = 0; i < 3; i++) /* what is refused leaves nothing behind */
+		assert_fails(p, fsc_ingest_begin(&u[2], in, &b, &p->err), FSC_EFULL, "disk_full");
+	fsc_ingest_abort(u[0]);
+	assert_ok(p, fsc_ingest_begin(&u[2], in, &b, &p->err));
+	assert_fails(p, fsc_ingest_begin(&u[0], in, &b, &p->err), FSC_EFULL, "disk_full");
+	fsc_ingest_abort(u[1]);
+	fsc_ingest_abort(u[2]);
+	/* of unknown length: a step at a time, given back at the end, however it ends */
+	b.bytes = -1;
+	for (int i = 0; i < 1000; i++) {
+		struct fsc_upload_done done;
+
+		assert_ok(p, fsc_ingest_begin(&u[0], in, &b, &p->err));
+		if (i % 2) {
+			fsc_ingest_abort(u[0]);
+			continue;
+		}
+		assert_ok(p, fsc_ingest_write(u[0], &i, sizeof(i), &p->err));
+		if (i % 100)
+			fsc_ingest_abort(u[0]);
+		else
+			assert_ok(p, fsc_ingest_finish(u[0], &done, &p->err));
+	}
+	b.bytes = (int64_t)(free_bytes / 5);
+	assert_ok(p, fsc_ingest_begin(&u[0], in, &b, &p->err));
+	assert_ok(p, fsc_ingest_begin(&u[1], in, &b, &p->err));
+	fsc_ingest_abort(u[0]);
+	fsc_ingest_abort(u[1]);
+	fsc_ingest_free(in);
+	fsc_blobs_close(o.blobs);
+}
+
+/* The disk fills up meanwhile: told before it is full, not by the write that fails. */
+static void an_announced_upload_looks_again_while_it_comes(void **state)
+{
+	struct place *p = *state;
+	struct fsc_blobs_opts bo = { .min_free_bytes = 1, .reserve_bytes = 1 };
+	struct fsc_ingest_opts o = { .store = p->s, .max_bytes = UINT64_MAX / 4 };
+	struct fsc_upload_begin b = FSC_UPLOAD_BEGIN_INIT;
+	const size_t n = 16 << 20;
+	char *portion = fsc_xalloc(n, 1);
+	struct fsc_ingest *in;
+	struct fsc_upload *u;
+	uint64_t free_bytes = 0, sent = 0;
+	enum fsc_status st = FSC_OK;
+
+	assert_ok(p, fsc_blobs_open(&o.blobs, p->blobs_url, &bo, &p->err));
+	assert_ok(p, fsc_blobs_free_bytes(o.blobs, &free_bytes, &p->err));
+	in = fsc_ingest_new(&o);
+	b.bytes = 400 << 20;
+	if (free_bytes < 2 * (uint64_t)b.bytes + (1 << 30)) {
+		print_message("skipped, the disk has too little room\n");
+		skip();
+	}
+	assert_ok(p, fsc_ingest_begin(&u, in, &b, &p->err));
+	blobs_now_need_free(o.blobs, UINT64_MAX);
+	while (st == FSC_OK && sent < (uint64_t)b.bytes) {
+		st = fsc_ingest_write(u, portion, n, &p->err);
+		sent += st == FSC_OK ? n : 0;
+	}
+	assert_int_equal(st, FSC_EFULL);
+	assert_string_equal(p->err.code, "disk_full");
+	assert_true(sent == 256 << 20);
+	fsc_ingest_abort(u);
+	fsc_ingest_free(in);
+	fsc_blobs_close(o.blobs);
+	fsc_free(portion);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		contract_test(an_upload_is_stored_and_queued),
+		contract_test(uploads_under_way_count_when_another_wants_to_start),
+		contract_test(an_announced_upload_looks_again_while_it_comes),
 		contract_test(a_body_that_is_not_what_was_announced_is_refused),
 		contract_test(metadata_is_checked),
 		contract_test(a_refused_key_leaves_no_blob),
