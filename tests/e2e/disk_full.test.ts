@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // A file size limit stands for a full disk: the write of an upload, of the database's log or of a segment fails.
-// Each is a clear refusal or a failed bundle, reads go on, and when there is room again everything works.
+// Each is a clear refusal or waits for room, reads go on, and when there is room again everything works.
 import assert from 'node:assert/strict';
-import { readdirSync, rmSync } from 'node:fs';
+import { readdirSync, rmSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { after, test } from 'node:test';
 import { kinetoBytes } from '../lib/kineto.ts';
@@ -52,4 +52,27 @@ test('when the database cannot grow, uploads are 507, reads go on, and with room
 	assert.ok(gone.ok, `${gone.status}`);
 	assert.equal((await upload(free, kinetoBytes({ steps: 4 }), { name: 'after' })).status, 202);
 	await free.stop();
+});
+
+test('indexing again on a full disk keeps the traces there are, and is done when there is room', { timeout: 120000 }, async () => {
+	const free = await startServer({ data });
+	const u = await upload(free, kinetoBytes({ steps: 3000, kernels: 24 }), { name: 'again.json' });
+	const before = await waitBundle(free, u.body.id);
+	assert.equal(before.state, 'ready');
+	const trace = before.traces[0]!.id;
+	await free.stop();
+	const biggest = Math.max(...entries('seg/v1').map((e) => statSync(join(data, 'seg/v1', e)).size));
+	assert.ok(biggest > 1200 << 10, `${biggest}`);
+	const s = await limited(1000);
+	assert.equal((await fetch(`${s.url}/api/v1/bundles/${u.body.id}/reindex`, { method: 'POST' })).status, 202);
+	for (let i = 0; i < 500 && !s.log().includes('msg=postponed'); i++) await sleep(20);
+	assert.match(s.log(), /msg=postponed .*code=disk_full/);
+	assert.equal((await fetch(`${s.url}/api/v1/traces/${trace}/minimap`)).status, 200);
+	assert.notEqual((await getJson(s, `/bundles/${u.body.id}`)).state, 'failed');
+	await s.stop();
+	const again = await startServer({ data });
+	const after = await waitBundle(again, u.body.id);
+	assert.equal(after.state, 'ready');
+	assert.deepEqual(after.traces.map((t: { id: string }) => t.id), [trace]);
+	await again.stop();
 });
