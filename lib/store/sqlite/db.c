@@ -104,6 +104,10 @@ enum fsc_status fsc_sqlite_db_open(struct fsc_sqlite_db **out, struct fsc_store 
 
 	*out = NULL;
 	db->base.store = s;
+	/* Without memory statistics the connections' allocations share no lock. The writer is opened first, at
+	 * start-up; once the library runs this is refused and changes nothing. */
+	if (writer)
+		(void)sqlite3_config(SQLITE_CONFIG_MEMSTATUS, 0);
 	rc = sqlite3_open_v2(path, &db->h, flags, NULL);
 	if (!db->h) {
 		fsc_free(db);
