@@ -28,7 +28,8 @@ struct fsc_exporter {
 	const char *name;   /* "perfetto": the last part of the route */
 	const char *mime;   /* media type of the file */
 	const char *suffix; /* ".pftrace" */
-	/* Keeps a reference on seg. Expected: FSC_ENOMEM. */
+	/* Takes a reference of its own with fsc_seg_ref() and uses only that: seg may be an asker's view, which
+	 * an export outlives. Expected: FSC_ENOMEM. */
 	enum fsc_status (*open)(struct fsc_export **out, struct fsc_seg *seg,
 				const struct fsc_export_opts *opts, struct fsc_err *err);
 	/* Appends the next piece: FSC_OK, FSC_END when nothing is left (nothing appended), or an error

@@ -416,7 +416,8 @@ static enum fsc_status perfetto_open(struct fsc_export **out, struct fsc_seg *se
 	bool all = opts->t1 <= opts->t0;
 	enum fsc_status st;
 
-	x->seg = fsc_seg_ref(seg);
+	/* the reference is the segment itself; what was given may be an asker's view, which ends before us */
+	seg = x->seg = fsc_seg_ref(seg);
 	x->info = fsc_seg_info(seg);
 	x->t0 = all ? INT64_MIN : opts->t0;
 	x->t1 = all ? INT64_MAX : opts->t1;

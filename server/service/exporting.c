@@ -17,16 +17,12 @@ enum fsc_status fsc_exporting_open(struct fsc_exporting **out, const char *forma
 	const struct fsc_exporter *how = fsc_exporter_find(format);
 	const struct fsc_export_opts opts = { .t0 = t0, .t1 = t1 };
 	struct fsc_export *e = NULL;
-	struct fsc_seg *whole;
 	enum fsc_status st;
 
 	if (!how)
 		return fsc_err_set(err, FSC_ENOTFOUND, "no_such_exporter",
 				   "there is no such export format");
-	/* An export outlives the request, so it must never see that request's view of the segment. */
-	whole = fsc_seg_ref(seg);
-	st = how->open(&e, whole, &opts, err);
-	fsc_seg_unref(whole);
+	st = how->open(&e, seg, &opts, err);
 	if (st)
 		return st;
 	*out = fsc_xalloc(1, sizeof(**out));
