@@ -295,6 +295,7 @@ TESTS_http := \
 	tests/unit/http/test_head.c \
 	tests/unit/http/test_range.c \
 	tests/unit/http/test_req.c \
+	tests/unit/http/test_server.c \
 	tests/unit/http/test_stream.c
 
 TESTS_auth := \

@@ -131,6 +131,7 @@ static enum fsc_status listen_http(struct fsc_server *s, struct fsc_err *err)
 	h.max_per_ip = fsc_http_host_is_loopback(c->host) ? 0 : MAX_PER_IP;
 	h.header_timeout_s = c->header_timeout_s;
 	h.body_grace_s = c->body_grace_s;
+	h.query_timeout_s = c->query_timeout_s;
 	h.allow_hosts = c->allow_hosts;
 	h.n_allow_hosts = (size_t)c->n_allow_hosts;
 	h.fallback = fsc_ui_serve;

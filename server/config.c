@@ -28,6 +28,7 @@ enum key {
 	KEY_ALLOW_HOST,
 	KEY_HEADER_TIMEOUT,
 	KEY_BODY_GRACE,
+	KEY_QUERY_TIMEOUT,
 	KEY_NO_BROWSER,
 	KEY_NAME,
 	KEY_SCOPES,
@@ -60,6 +61,8 @@ static const struct argp_option options[] = {
 	{ "header-timeout", KEY_HEADER_TIMEOUT, "S", 0, "Time for a whole request head (10)", 1 },
 	{ "body-grace", KEY_BODY_GRACE, "S", 0,
 	  "Time before the minimum body rate of 16 KiB/s counts (30)", 1 },
+	{ "query-timeout", KEY_QUERY_TIMEOUT, "S", 0, "Time for one answer, then it is 503 (60)",
+	  1 },
 	{ "no-browser", KEY_NO_BROWSER, NULL, 0, "open: only print the address", 2 },
 	{ "name", KEY_NAME, "NAME", 0, "token create: its name", 2 },
 	{ "scopes", KEY_SCOPES, "LIST", 0, "token create: read,upload,capture,admin (read)", 2 },
@@ -182,6 +185,10 @@ static error_t take_value(struct fsc_config *c, int key, char *arg, struct argp_
 		if (!parse_unsigned(&c->header_timeout_s, arg, 1, 600))
 			argp_error(state, "header-timeout is 1 to 600");
 		break;
+	case KEY_QUERY_TIMEOUT:
+		if (!parse_unsigned(&c->query_timeout_s, arg, 1, 3600))
+			argp_error(state, "query-timeout is 1 to 3600");
+		break;
 	case KEY_BODY_GRACE:
 		if (!parse_unsigned(&c->body_grace_s, arg, 1, 3600))
 			argp_error(state, "body-grace is 1 to 3600");
@@ -268,6 +275,7 @@ static void set_defaults(struct fsc_config *c)
 	c->log_level = FSC_LOG_INFO;
 	c->header_timeout_s = 10;
 	c->body_grace_s = 30;
+	c->query_timeout_s = 60;
 	c->token_scopes = "read";
 	c->project = "default";
 	if (indexer && *indexer) {

@@ -30,7 +30,7 @@ struct fsc_config {
 	unsigned workers; /* 0: chosen by jobs/worker.h */
 	uint64_t max_upload;
 	enum fsc_log_level log_level;
-	unsigned header_timeout_s, body_grace_s;
+	unsigned header_timeout_s, body_grace_s, query_timeout_s;
 	const char *token_name, *token_scopes, *project;
 };
 

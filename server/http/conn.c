@@ -16,9 +16,8 @@
 #define SEC_NS INT64_C(1000000000)
 #define SEND_GRACE_NS \
 	(60 * SEC_NS) /* a whole response may take this and its length at the minimum rate */
-#define PIECES_WINDOW_NS (60 * SEC_NS)
-#define HANDLER_MAX_NS (60 * SEC_NS)   /* of one call; exports are not handlers */
-#define STREAM_WINDOW_NS (30 * SEC_NS) /* a blocked stream must move this far apart */
+/* A client may close its side and still read. Whoever waits for a quick answer gets it. */
+#define GONE_AFTER_NS SEC_NS
 
 struct fsc_conns {
 	const struct fsc_http_config *cfg; /* borrowed */
@@ -48,30 +47,36 @@ static bool body_too_slow(const struct fsc_http_config *cfg, const struct fsc_co
 	return age > grace && atomic_load(&c->bytes) < want;
 }
 
+/* What the client does not take must not wait for it in the kernel: the connection is reset. */
+static void forget_unsent(int fd)
+{
+	const struct linger none = { .l_onoff = 1 };
+
+	(void)setsockopt(fd, SOL_SOCKET, SO_LINGER, &none, sizeof(none));
+}
+
+/* True when less than the least rate went out during a whole window. */
+static bool window_missed(const struct fsc_http_config *cfg, struct fsc_conn *c, uint64_t sent,
+			  int64_t now)
+{
+	uint64_t want = (uint64_t)cfg->send_window_s * cfg->body_min_bytes_s;
+
+	if (c->mark_ns < atomic_load(&c->since_ns) || sent - c->mark_bytes >= want) {
+		c->mark_bytes = sent;
+		c->mark_ns = now;
+		return false;
+	}
+	return now - c->mark_ns > (int64_t)cfg->send_window_s * SEC_NS;
+}
+
 static bool stream_too_slow(const struct fsc_http_config *cfg, struct fsc_conn *c, int64_t now)
 {
 	bool full;
 	uint64_t pulled = fsc_stream_pulled(c->stream, &full);
-	uint64_t want = (uint64_t)(STREAM_WINDOW_NS / SEC_NS) * cfg->body_min_bytes_s;
 
-	if (!full || !c->mark_ns || pulled - c->mark_bytes >= want) {
-		c->mark_bytes = pulled;
-		c->mark_ns = now;
-		return false;
-	}
-	return now - c->mark_ns > STREAM_WINDOW_NS;
-}
-
-/* Pieces go into the kernel's buffer, which hides the client's pace: so a long window, and any progress. */
-static bool pieces_stuck(struct fsc_conn *c, int64_t now)
-{
-	uint64_t sent = atomic_load(&c->bytes);
-
-	if (c->mark_ns < atomic_load(&c->since_ns) || sent != c->mark_bytes) {
-		c->mark_bytes = sent;
-		c->mark_ns = now;
-	}
-	return now - c->mark_ns > PIECES_WINDOW_NS;
+	if (!full) /* it is the producer that is slow */
+		c->mark_ns = 0;
+	return window_missed(cfg, c, pulled, now);
 }
 
 /* NULL when the connection may go on, else what it is cut for. */
@@ -100,19 +105,28 @@ static const char *overdue(struct fsc_conns *cs, struct fsc_conn *c, int64_t now
 			 (cfg->body_min_bytes_s ? cfg->body_min_bytes_s : 1);
 		return age > SEND_GRACE_NS + (int64_t)send_s * SEC_NS ? "send" : NULL;
 	case FSC_CONN_PIECES:
-		return pieces_stuck(c, now) ? "send" : NULL;
+		return window_missed(cfg, c, atomic_load(&c->bytes), now) ? "send" : NULL;
 	}
 	return NULL;
 }
 
-/* Nobody waits for what the handler makes: out of time, stopping, or the client closed its side. */
-static bool is_pointless(const struct fsc_conns *cs, const struct fsc_conn *c, int64_t now)
+/* Lock held. Raises the flag when nobody waits for what the handler makes. */
+static void look_at_running(const struct fsc_conns *cs, const struct fsc_conn *c, int64_t now)
 {
 	struct pollfd p = { .fd = c->fd, .events = POLLRDHUP };
+	int64_t age = now - atomic_load(&c->since_ns);
+	const char *why = NULL;
 
-	if (cs->hard || now - atomic_load(&c->since_ns) > HANDLER_MAX_NS)
-		return true;
-	return poll(&p, 1, 0) == 1 && (p.revents & (POLLRDHUP | POLLHUP | POLLERR));
+	if (cs->hard)
+		why = "server stops";
+	else if (age > (int64_t)cs->cfg->query_timeout_s * SEC_NS)
+		why = "time is up";
+	else if (age > GONE_AFTER_NS && poll(&p, 1, 0) == 1 &&
+		 (p.revents & (POLLRDHUP | POLLHUP | POLLERR)))
+		why = "client is gone";
+	if (why && !atomic_exchange(c->stop, true))
+		fsc_log(FSC_LOG_INFO, "http", "msg=\"running request told to stop\" why=\"%s\"",
+			why);
 }
 
 /* Lock held. */
@@ -124,14 +138,16 @@ static void sweep(struct fsc_conns *cs)
 		const char *why = c->cut ? NULL : overdue(cs, c, now);
 		int st = atomic_load(&c->state);
 
-		if (c->stop && st == FSC_CONN_RUNNING && is_pointless(cs, c, now))
-			atomic_store(c->stop, true);
+		if (c->stop && st == FSC_CONN_RUNNING)
+			look_at_running(cs, c, now);
 		if (cs->hard && c->stream)
 			fsc_stream_cancel(c->stream);
 		if (!why)
 			continue;
 		if (st == FSC_CONN_HEAD || st == FSC_CONN_BODY)
 			say_timeout(c->fd);
+		else if (st == FSC_CONN_SENDING || st == FSC_CONN_PIECES)
+			forget_unsent(c->fd);
 		shutdown(c->fd, SHUT_RDWR);
 		if (c->stream)
 			fsc_stream_cancel(c->stream);

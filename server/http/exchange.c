@@ -286,8 +286,12 @@ static void work(void *arg)
 {
 	struct exchange *x = arg;
 
+	bool reads = x->req.is_head || !strcmp(x->req.method, "GET");
+
 	if (atomic_load(&x->h->cutting))
 		fsc_resp_error(&x->resp, 503, "stopping", "the server stops");
+	else if (reads && atomic_load(&x->req.stop)) /* while it waited for a worker */
+		fsc_resp_error(&x->resp, 503, "query_stopped", "the query took too long");
 	else
 		run_handler(x);
 	if (x->conn)

@@ -60,10 +60,12 @@ struct fsc_http_config {
 	uint16_t port;	  /* 0: any free port, see fsc_http_port */
 	unsigned io_threads, workers, slow_workers;
 	unsigned max_connections, max_per_ip;
-	unsigned header_timeout_s;	/* whole request head */
-	unsigned idle_timeout_s;	/* between requests */
-	unsigned body_grace_s;		/* before the minimum rate counts */
-	uint32_t body_min_bytes_s;	/* a body slower than this is cut off */
+	unsigned header_timeout_s; /* whole request head */
+	unsigned idle_timeout_s;   /* between requests */
+	unsigned body_grace_s;	   /* before the minimum rate counts */
+	uint32_t body_min_bytes_s; /* a body slower than this is cut off, in either direction */
+	unsigned query_timeout_s;  /* then a handler is told to stop */
+	unsigned send_window_s;	   /* a large answer must keep the rate in each of these */
 	const char *const *allow_hosts; /* names accepted in Host beside the address itself */
 	size_t n_allow_hosts;
 
@@ -85,6 +87,7 @@ struct fsc_http_config {
 		.host = "127.0.0.1", .io_threads = 2, .workers = 8, .slow_workers = 4, \
 		.max_connections = 2000, .max_per_ip = 0, .header_timeout_s = 10,      \
 		.idle_timeout_s = 60, .body_grace_s = 30, .body_min_bytes_s = 16384,   \
+		.query_timeout_s = 60, .send_window_s = 30,                            \
 	}
 
 /* Binds and serves. Expected: FSC_EINVAL (address), FSC_EIO (port in use). */
