@@ -25,6 +25,8 @@ struct fsc_fact_stream {
 	struct fsc_buf out;    /* owned */
 	struct fsc_arena text; /* owned; repaired text, until the frame is written */
 	uint64_t n_cut; /* texts that were cut or repaired since the last fsc_fact_stream_taken */
+	uint64_t n_rows,
+		row_text; /* rows put, and bytes of their names, see FSC_FACT_ROWS_STREAM */
 	bool broken;
 };
 

@@ -118,28 +118,47 @@ static enum fsc_status put_loss(struct put *p, const char *code, uint64_t count)
 	return count ? fsc_fact_stream_put(p->out, &f, p->err) : FSC_OK;
 }
 
+/* Room for row i of its kind, with a name? */
+static bool has_room(struct put *p, size_t i, const char *name)
+{
+	struct fsc_fact_stream *s = p->out;
+	size_t n = name ? strlen(name) : 0;
+
+	if (i >= FSC_FACT_ROWS_KIND || s->n_rows >= FSC_FACT_ROWS_STREAM ||
+	    n > FSC_FACT_NAMES_STREAM - s->row_text)
+		return false;
+	s->n_rows++;
+	s->row_text += n;
+	return true;
+}
+
 static enum fsc_status put_categories(struct put *p, const struct fsc_analysis *a)
 {
 	enum fsc_status st = FSC_OK;
+	size_t i = 0;
 
-	for (size_t i = 0; st == FSC_OK && i < a->categories.n; i++) {
+	for (; st == FSC_OK && i < a->categories.n; i++) {
 		const struct fsc_category_row *c = &a->categories.v[i];
 		struct fsc_fact f = { .type = FSC_FACT_CATEGORY };
+		const char *name = seg_text(p, c->name);
 
-		f.u.category = (struct fsc_fact_category){ .name = seg_text(p, c->name),
+		if (!has_room(p, i, name))
+			break;
+		f.u.category = (struct fsc_fact_category){ .name = name,
 							   .count = (int64_t)c->count,
 							   .sum_ns = c->sum_ns };
 		st = fsc_fact_stream_put(p->out, &f, p->err);
 	}
-	return st;
+	return st == FSC_OK ? put_loss(p, "categories_not_stored", a->categories.n - i) : st;
 }
 
 static enum fsc_status put_devices(struct put *p, const struct fsc_analysis *a,
 				   enum fsc_scope scope)
 {
 	enum fsc_status st = FSC_OK;
+	size_t i = 0;
 
-	for (size_t i = 0; st == FSC_OK && i < a->devices.n; i++) {
+	for (; st == FSC_OK && i < a->devices.n && has_room(p, i, NULL); i++) {
 		const struct fsc_device_row *d = &a->devices.v[i];
 		struct fsc_fact f = { .type = FSC_FACT_DEVICE };
 
@@ -159,7 +178,15 @@ static enum fsc_status put_devices(struct put *p, const struct fsc_analysis *a,
 		};
 		st = fsc_fact_stream_put(p->out, &f, p->err);
 	}
-	for (size_t i = 0; st == FSC_OK && i < a->idle.n; i++) {
+	return st == FSC_OK ? put_loss(p, "devices_not_stored", a->devices.n - i) : st;
+}
+
+static enum fsc_status put_idle(struct put *p, const struct fsc_analysis *a, enum fsc_scope scope)
+{
+	enum fsc_status st = FSC_OK;
+	size_t i = 0;
+
+	for (; st == FSC_OK && i < a->idle.n && has_room(p, i, NULL); i++) {
 		const struct fsc_idle_row *r = &a->idle.v[i];
 		struct fsc_fact f = { .type = FSC_FACT_IDLE };
 
@@ -171,19 +198,23 @@ static enum fsc_status put_devices(struct put *p, const struct fsc_analysis *a,
 						   .other_ns = r->other_ns };
 		st = fsc_fact_stream_put(p->out, &f, p->err);
 	}
-	return st;
+	return st == FSC_OK ? put_loss(p, "idle_not_stored", a->idle.n - i) : st;
 }
 
 static enum fsc_status put_kernels(struct put *p, const struct fsc_analysis *a)
 {
 	enum fsc_status st = FSC_OK;
+	size_t i = 0;
 
-	for (size_t i = 0; st == FSC_OK && i < a->kernels.n; i++) {
+	for (; st == FSC_OK && i < a->kernels.n; i++) {
 		const struct fsc_kernel_row *k = &a->kernels.v[i];
 		struct fsc_fact f = { .type = FSC_FACT_KERNEL };
+		const char *name = seg_text(p, k->name);
 
+		if (!has_room(p, i, name))
+			break;
 		f.u.kernel = (struct fsc_fact_kernel){ .scope = FSC_SCOPE_ALL,
-						       .name = seg_text(p, k->name),
+						       .name = name,
 						       .kind = fsc_analysis_kind_name(k->kind),
 						       .count = (int64_t)k->count,
 						       .sum_ns = k->sum_ns,
@@ -194,26 +225,30 @@ static enum fsc_status put_kernels(struct put *p, const struct fsc_analysis *a)
 						       .first_slice = k->first_slice };
 		st = fsc_fact_stream_put(p->out, &f, p->err);
 	}
-	return st;
+	return st == FSC_OK ? put_loss(p, "kernels_not_stored", a->kernels.n - i) : st;
 }
 
 static enum fsc_status put_steps(struct put *p, const struct fsc_analysis *a)
 {
 	enum fsc_status st = FSC_OK;
+	size_t i = 0;
 
-	for (size_t i = 0; st == FSC_OK && i < a->steps.n; i++) {
+	for (; st == FSC_OK && i < a->steps.n; i++) {
 		const struct fsc_step_row *r = &a->steps.v[i];
 		struct fsc_fact f = { .type = FSC_FACT_STEP };
+		const char *name = seg_text(p, r->name);
 
+		if (!has_room(p, i, name))
+			break;
 		f.u.step = (struct fsc_fact_step){ .idx = (int64_t)i,
-						   .name = seg_text(p, r->name),
+						   .name = name,
 						   .t0_ns = r->t0,
 						   .dur_ns = r->dur_ns,
 						   .busy_ns = r->busy_ns,
 						   .idle_ns = r->idle_ns };
 		st = fsc_fact_stream_put(p->out, &f, p->err);
 	}
-	return st;
+	return st == FSC_OK ? put_loss(p, "steps_not_stored", a->steps.n - i) : st;
 }
 
 /* a: all steps; no_last: without the last one, told when that is something else */
@@ -229,8 +264,12 @@ static enum fsc_status put_rows(struct put *p, const struct fsc_analysis *a,
 		st = put_categories(p, a);
 	if (st == FSC_OK)
 		st = put_devices(p, a, FSC_SCOPE_ALL);
+	if (st == FSC_OK)
+		st = put_idle(p, a, FSC_SCOPE_ALL);
 	if (st == FSC_OK && a->n_steps_total >= 2)
 		st = put_devices(p, no_last, FSC_SCOPE_NO_LAST);
+	if (st == FSC_OK && a->n_steps_total >= 2)
+		st = put_idle(p, no_last, FSC_SCOPE_NO_LAST);
 	if (st == FSC_OK)
 		st = put_kernels(p, a);
 	if (st == FSC_OK)

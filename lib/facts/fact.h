@@ -21,6 +21,15 @@
 
 #include <stdint.h>
 
+/*
+ * Rows (CATEGORY, DEVICE, IDLE, KERNEL, STEP) and bytes of their names that a stream may have: publishing is one
+ * transaction, in which nobody else writes. The indexer leaves out the rest, least first, and says how many by a LOSS
+ * for each kind; the worker refuses more. Analyses are computed from the segment and miss nothing.
+ */
+#define FSC_FACT_ROWS_KIND 10000u    /* of one kind and scope, for a trace */
+#define FSC_FACT_ROWS_STREAM 250000u /* of all kinds, for a bundle */
+#define FSC_FACT_NAMES_STREAM (64u << 20)
+
 /* Which steps a derived row covers. */
 enum fsc_scope { FSC_SCOPE_ALL = 0, FSC_SCOPE_NO_LAST = 1 };
 

@@ -21,6 +21,7 @@
 #include "store/store.h"
 
 #define SPOOL_BUFFER (256 * FSC_KIB)
+#define SPOOL_MAX (16 * FSC_GIB)      /* 10,000 members with all the metadata they may have */
 #define PROGRESS_NS 500000000LL	      /* between progress rows */
 #define PROGRESS_STAGE_NS 100000000LL /* when the stage changed */
 
@@ -41,6 +42,7 @@ struct run {
 	int spool;	    /* scratch file of encoded facts, -1 none */
 	struct fsc_buf buf; /* facts not written there yet */
 	uint64_t spooled;   /* bytes written there */
+	uint64_t n_rows;    /* see FSC_FACT_ROWS_STREAM */
 	FSC_VEC(struct trace) traces;
 	bool open_trace; /* the last of them has not ended */
 	int64_t progress_at_ns;
@@ -64,9 +66,30 @@ static enum fsc_status flush(struct run *r, struct fsc_err *err)
 	return FSC_OK;
 }
 
+static bool is_row(enum fsc_fact_type type)
+{
+	return type == FSC_FACT_CATEGORY || type == FSC_FACT_DEVICE || type == FSC_FACT_IDLE ||
+	       type == FSC_FACT_KERNEL || type == FSC_FACT_STEP;
+}
+
+/* What a sound indexer never passes: the store would be busy with it for too long. */
+static enum fsc_status check_amount(struct run *r, const struct fsc_fact *f, struct fsc_err *err)
+{
+	r->n_rows += is_row(f->type);
+	if (r->n_rows <= FSC_FACT_ROWS_STREAM && r->spooled <= SPOOL_MAX)
+		return FSC_OK;
+	return fsc_err_set(err, FSC_EPARSE, "indexer_protocol",
+			   "indexer sent more than %u rows or %llu MiB of facts",
+			   FSC_FACT_ROWS_STREAM, (unsigned long long)(SPOOL_MAX >> 20));
+}
+
 static enum fsc_status spool(struct run *r, const struct fsc_fact *f, struct fsc_err *err)
 {
-	enum fsc_status st = fsc_fact_encode(&r->buf, f);
+	enum fsc_status st = check_amount(r, f, err);
+
+	if (st != FSC_OK)
+		return st;
+	st = fsc_fact_encode(&r->buf, f);
 
 	if (st != FSC_OK)
 		return fsc_err_set(err, st, "facts", "facts: a row does not fit");

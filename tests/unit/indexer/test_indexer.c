@@ -313,6 +313,51 @@ static void a_trace_too_big_for_the_memory_limit_fails_with_that_reason(void **s
 	fsc_buf_fini(&b);
 }
 
+static uint64_t loss_of(const struct told_trace *t, const char *code)
+{
+	for (size_t i = 0; i < t->losses.n; i++)
+		if (!strcmp(t->losses.v[i].code, code))
+			return (uint64_t)t->losses.v[i].count;
+	return 0;
+}
+
+/* More rows than one transaction should have: the largest are told, the others counted, the segment has all. */
+static void facts_of_a_trace_without_end_are_bounded_and_counted(void **state)
+{
+	struct fsc_buf b = FSC_BUF_INIT(64 << 20);
+	const unsigned n = FSC_FACT_ROWS_KIND + 700;
+	struct told d;
+
+	(void)state;
+	fsc_buf_adds(&b, "{\"schemaVersion\":1,\"traceEvents\":[{\"ph\":\"X\",\"cat\":\"cpu_op\","
+			 "\"name\":\"a\",\"pid\":1,\"tid\":1,\"ts\":0,\"dur\":1}");
+	for (unsigned i = 0; i < n; i++) {
+		fsc_buf_addf(&b,
+			     ",{\"ph\":\"X\",\"cat\":\"kernel\",\"name\":\"k%u\",\"pid\":0,"
+			     "\"tid\":7,\"ts\":%u,\"dur\":%u,\"args\":{\"device\":0,"
+			     "\"stream\":7}}",
+			     i, i * 10, 1 + (i < 700 ? 0 : 5));
+		fsc_buf_addf(&b,
+			     ",{\"ph\":\"X\",\"cat\":\"user_annotation\",\"name\":"
+			     "\"ProfilerStep#%u\",\"pid\":1,\"tid\":1,\"ts\":%u,\"dur\":10}",
+			     i, i * 10);
+	}
+	fsc_buf_adds(&b, "]}");
+	told_run_bytes(&d, new_job("many.json"), b.data, b.len);
+	must_run(&d);
+	assert_int_equal(d.traces.n, 1);
+	const struct told_trace *t = &d.traces.v[0];
+	assert_int_equal(t->kernels.n, FSC_FACT_ROWS_KIND);
+	assert_int_equal(loss_of(t, "kernels_not_stored"), 700);
+	assert_int_equal(t->steps.n, FSC_FACT_ROWS_KIND);
+	assert_int_equal(loss_of(t, "steps_not_stored"), 700);
+	for (size_t i = 0; i < t->kernels.n; i++)
+		assert_true(t->kernels.v[i].sum_ns == 6000); /* none of the short ones */
+	assert_int_equal(t->t.slices, 2 * n + 1);
+	told_fini(&d);
+	fsc_buf_fini(&b);
+}
+
 /* A limit on file sizes stands for a full disk. It cannot be raised again, so a process of its own has it. */
 static int run_on_a_full_disk(const char *bytes, size_t n)
 {
@@ -365,6 +410,7 @@ int main(void)
 		cmocka_unit_test(a_million_brackets_are_refused_quickly),
 		cmocka_unit_test(names_outside_ascii_survive_the_sandbox),
 		cmocka_unit_test(a_trace_too_big_for_the_memory_limit_fails_with_that_reason),
+		cmocka_unit_test(facts_of_a_trace_without_end_are_bounded_and_counted),
 		cmocka_unit_test(a_full_disk_is_no_fault_of_the_trace),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);

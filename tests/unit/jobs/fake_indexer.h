@@ -10,6 +10,7 @@
  *   die              ends by SIGKILL
  *   vanish PATH      a trace named gone unless the file is there, which it makes first
  *   die_once PATH    ends by SIGKILL unless the file is there, which it makes first
+ *   rows N           a trace named rows with N kernels
  *   nonsense         breaks the protocol
  *   full_if PATH     ends as a real one whose segment met a full disk, if the file is there
  *   io_if PATH       the same for a disk that refuses
@@ -63,10 +64,19 @@ static void fake_failed(const char *name)
 		.u.member = { name, "failed", "json_truncated", "cut short", 9 } });
 }
 
-static void fake_trace(const char *name, int withdrawn)
+static void fake_segment(const char *name)
 {
 	int fd;
 
+	fake_say((struct fsc_fact){ .type = FSC_FACT_SEGMENT_WANTED });
+	fd = fake_receive_fd();
+	if (write(fd, name, strlen(name)) < 0)
+		_exit(92);
+	close(fd);
+}
+
+static void fake_trace(const char *name, int withdrawn)
+{
 	fake_say((struct fsc_fact){ .type = FSC_FACT_TRACE,
 				    .u.trace = { .member = name,
 						 .name = name,
@@ -81,11 +91,7 @@ static void fake_trace(const char *name, int withdrawn)
 						  .sum_ns = 5,
 						  .min_ns = 5,
 						  .max_ns = 5 } });
-	fake_say((struct fsc_fact){ .type = FSC_FACT_SEGMENT_WANTED });
-	fd = fake_receive_fd();
-	if (write(fd, name, strlen(name)) < 0)
-		_exit(92);
-	close(fd);
+	fake_segment(name);
 	if (withdrawn)
 		fake_failed(name);
 	else
@@ -93,9 +99,31 @@ static void fake_trace(const char *name, int withdrawn)
 					    .u.trace_end = { (int64_t)strlen(name), 1, 1 } });
 }
 
+static void fake_rows(unsigned n)
+{
+	fake_say((struct fsc_fact){ .type = FSC_FACT_TRACE,
+				    .u.trace = { .member = "rows",
+						 .name = "rows",
+						 .format = "kineto",
+						 .rank = -1,
+						 .world_size = -1,
+						 .meta_json = "{}" } });
+	for (unsigned i = 0; i < n; i++) {
+		char name[16];
+
+		snprintf(name, sizeof(name), "k%u", i);
+		fake_say((struct fsc_fact){ .type = FSC_FACT_KERNEL,
+					    .u.kernel = { .name = name, .kind = "compute" } });
+	}
+	fake_segment("rows");
+	fake_say((struct fsc_fact){ .type = FSC_FACT_TRACE_END, .u.trace_end = { 4, 1, 1 } });
+}
+
 static void fake_do(const char *word, const char *arg)
 {
-	if (!strcmp(word, "trace"))
+	if (!strcmp(word, "rows"))
+		fake_rows((unsigned)strtoul(arg, NULL, 10));
+	else if (!strcmp(word, "trace"))
 		fake_trace(arg, 0);
 	else if (!strcmp(word, "withdraw"))
 		fake_trace(arg, 1);

@@ -195,6 +195,26 @@ static void nonsense_from_the_indexer_is_final(void **state)
 	assert_int_equal(count(p, FSC_BLOB_SEGMENT), 0);
 }
 
+static void an_indexer_that_sends_rows_without_end_is_stopped(void **state)
+{
+	struct place *p = *state;
+	char script[64];
+	int64_t fits, too_many;
+	struct fsc_worker *w;
+	struct fsc_bundle b;
+
+	fits = upload(p, "rows 20000");
+	snprintf(script, sizeof(script), "rows %u", FSC_FACT_ROWS_STREAM + 1);
+	too_many = upload(p, script);
+	w = start(p);
+	assert_int_equal(wait_end(p, fits).state, FSC_BUNDLE_READY);
+	b = wait_end(p, too_many);
+	fsc_worker_stop(w);
+	assert_int_equal(b.state, FSC_BUNDLE_FAILED);
+	assert_string_equal(b.err_code, "indexer_protocol");
+	assert_true(b.tries == 1);
+}
+
 static void an_indexer_over_its_time_is_ended(void **state)
 {
 	struct place *p = *state;
@@ -553,6 +573,7 @@ int main(int argc, char **argv)
 		contract_test(a_killed_indexer_is_tried_again_then_fails_with_the_reason),
 		contract_test(an_indexer_killed_once_does_not_spoil_the_bundle),
 		contract_test(nonsense_from_the_indexer_is_final),
+		contract_test(an_indexer_that_sends_rows_without_end_is_stopped),
 		contract_test(an_indexer_over_its_time_is_ended),
 		contract_test(stopping_gives_the_job_back_untried),
 		contract_test(a_lease_of_a_dead_process_is_taken_up_at_once),
