@@ -293,7 +293,9 @@ static void search_finds_all_hits_and_gives_the_first_in_time(void **state)
 /* One slice for each category, all with the name `name`. */
 static void add_named(struct fsc_build *b, const char *name, size_t n, unsigned n_cats)
 {
-	struct fsc_build_slice s = { .correlation = FSC_NO_CORRELATION, .args = FSC_NO_ARGS };
+	struct fsc_build_slice s = { .kind = FSC_KIND_OTHER,
+				     .correlation = FSC_NO_CORRELATION,
+				     .args = FSC_NO_ARGS };
 	struct fsc_build_id one = { .num = 1 };
 	uint32_t ident, slice;
 
