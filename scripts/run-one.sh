@@ -26,7 +26,9 @@ set -- $counts
 printf '%-44s %4d passed %3d failed %3d skipped  %6d ms\n' "$suite" "$1" "$2" "$3" "$ms"
 if [ "$2" -gt 0 ]; then
 	echo "---- output of $suite (exit status $rc) ----"
-	tail -n 80 "$log"
+	grep -A3 "^not ok" "$log" | head -n 40
+	echo "---- its last lines ----"
+	tail -n 60 "$log"
 	echo '----'
 fi
 echo "$suite $1 $2 $3 $ms" >>"$results"
