@@ -86,6 +86,8 @@ fsc_nodiscard enum fsc_status fsc_seg_view(struct fsc_seg **out, struct fsc_seg 
 					   const atomic_bool *stop, struct fsc_err *err);
 /* Checks every checksum and invariant of the file. Reads all of it. */
 fsc_nodiscard enum fsc_status fsc_seg_verify(const struct fsc_seg *s, struct fsc_err *err);
+/* The same in little memory: pyramids are checked for harm, not compared with their slices. */
+fsc_nodiscard enum fsc_status fsc_seg_check(const struct fsc_seg *s, struct fsc_err *err);
 
 const struct fsc_seg_info *fsc_seg_info(const struct fsc_seg *s);
 const struct fsc_losses *fsc_seg_losses(const struct fsc_seg *s);

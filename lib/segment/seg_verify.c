@@ -49,7 +49,8 @@ out:
 	return st;
 }
 
-static enum fsc_status verify_row(const struct fsc_seg *s, uint32_t row, struct fsc_err *err)
+static enum fsc_status verify_row(const struct fsc_seg *s, uint32_t row, bool rebuild,
+				  struct fsc_err *err)
 {
 	const struct fsc_seg_d_row *r = &s->rows[row];
 	struct fsc_seg_lod l;
@@ -60,7 +61,7 @@ static enum fsc_status verify_row(const struct fsc_seg *s, uint32_t row, struct 
 		if (st == FSC_OK)
 			st = fsc_seg_block_ext(s, r->first_block + k, err);
 	}
-	return st == FSC_OK && l.groups ? verify_lod(s, row, err) : st;
+	return st == FSC_OK && l.groups && rebuild ? verify_lod(s, row, err) : st;
 }
 
 static enum fsc_status verify_args(const struct fsc_seg *s, struct fsc_err *err)
@@ -78,11 +79,21 @@ static enum fsc_status verify_args(const struct fsc_seg *s, struct fsc_err *err)
 	return st;
 }
 
-enum fsc_status fsc_seg_verify(const struct fsc_seg *s, struct fsc_err *err)
+static enum fsc_status verify(const struct fsc_seg *s, bool rebuild, struct fsc_err *err)
 {
 	enum fsc_status st = verify_sections(s, err);
 
 	for (uint32_t i = 0; i < s->h.n_rows && st == FSC_OK; i++)
-		st = verify_row(s, i, err);
+		st = verify_row(s, i, rebuild, err);
 	return st == FSC_OK ? verify_args(s, err) : st;
+}
+
+enum fsc_status fsc_seg_verify(const struct fsc_seg *s, struct fsc_err *err)
+{
+	return verify(s, true, err);
+}
+
+enum fsc_status fsc_seg_check(const struct fsc_seg *s, struct fsc_err *err)
+{
+	return verify(s, false, err);
 }

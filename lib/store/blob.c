@@ -229,6 +229,13 @@ enum fsc_status fsc_seg_put_finish(struct fsc_seg_put *p, struct fsc_err *err)
 	return st;
 }
 
+enum fsc_status fsc_seg_put_open(struct fsc_seg_put *p, int *fd, struct fsc_err *err)
+{
+	enum fsc_status st = fsc_seg_put_finish(p, err);
+
+	return st == FSC_OK ? p->b->ops->sink_open(p->sink, fd, err) : st;
+}
+
 enum fsc_status fsc_seg_put_commit(struct fsc_seg_put *p, int64_t trace, struct fsc_err *err)
 {
 	char key[KEY_MAX];

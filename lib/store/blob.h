@@ -73,6 +73,8 @@ fsc_nodiscard enum fsc_status fsc_seg_put_begin(struct fsc_seg_put **out, struct
 /* Makes the bytes durable under tmp/ and closes the descriptor. May be left out: commit does it. For many
  * segments at once, so that they do not hold a descriptor each. */
 fsc_nodiscard enum fsc_status fsc_seg_put_finish(struct fsc_seg_put *p, struct fsc_err *err);
+/* Read-only descriptor of a finished segment that is not committed yet, owned by the caller. */
+fsc_nodiscard enum fsc_status fsc_seg_put_open(struct fsc_seg_put *p, int *fd, struct fsc_err *err);
 /* Durable under the trace's name, replacing an older one (open descriptors of that stay good). Frees p. */
 fsc_nodiscard enum fsc_status fsc_seg_put_commit(struct fsc_seg_put *p, int64_t trace,
 						 struct fsc_err *err);

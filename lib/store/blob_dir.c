@@ -203,6 +203,11 @@ static enum fsc_status dir_open(struct fsc_blobs *b, const char *key, int *fd, u
 	return FSC_OK;
 }
 
+static enum fsc_status sink_open(struct fsc_blob_sink *s, int *fd, struct fsc_err *err)
+{
+	return dir_open(&s->d->base, s->temp, fd, NULL, err);
+}
+
 static enum fsc_status dir_stat(struct fsc_blobs *b, const char *key, uint64_t *size,
 				struct fsc_err *err)
 {
@@ -335,6 +340,7 @@ static const struct fsc_blobs_ops dir_ops = {
 	.sink_write = sink_write,
 	.sink_fd = sink_fd,
 	.sink_finish = sink_finish,
+	.sink_open = sink_open,
 	.sink_commit = sink_commit,
 	.sink_free = sink_free,
 	.open = dir_open,

@@ -19,6 +19,8 @@ struct fsc_blobs_ops {
 				      struct fsc_err *err);
 	int (*sink_fd)(struct fsc_blob_sink *s); /* for segments: something to map and seek in */
 	enum fsc_status (*sink_finish)(struct fsc_blob_sink *s, struct fsc_err *err);
+	/* After finish: a descriptor to read it with, owned by the caller. */
+	enum fsc_status (*sink_open)(struct fsc_blob_sink *s, int *fd, struct fsc_err *err);
 	/* After finish: visible under the key, durably. sink_free is still called. */
 	enum fsc_status (*sink_commit)(struct fsc_blob_sink *s, const char *key,
 				       struct fsc_err *err);

@@ -16,6 +16,7 @@
 #include "base/vec.h"
 #include "facts/fact_codec.h"
 #include "facts/indexer_client.h"
+#include "segment/seg_read.h"
 #include "store/blob.h"
 #include "store/queue.h"
 #include "store/store.h"
@@ -253,6 +254,40 @@ static enum fsc_status next_fact(void *ctx, struct fsc_fact *f, struct fsc_err *
 	}
 }
 
+/* Does the file hold together? Whoever sent it has read untrusted bytes. */
+static enum fsc_status check_segment(const struct trace *t, struct fsc_err *err)
+{
+	struct fsc_seg *seg = NULL;
+	int fd = -1;
+	enum fsc_status st = fsc_seg_put_open(t->put, &fd, err);
+
+	if (st != FSC_OK)
+		return st;
+	st = fsc_seg_open(&seg, fd, err);
+	if (st == FSC_OK)
+		st = fsc_seg_check(seg, err);
+	fsc_seg_unref(seg);
+	close(fd);
+	if (st == FSC_OK || st == FSC_EIO || st == FSC_ENOMEM)
+		return st;
+	return fsc_err_set(err, FSC_EPARSE, "indexer_protocol", "indexer made a bad segment (%s)",
+			   fsc_status_name(st));
+}
+
+/* After the child's end, since it could write to them till then; before the first becomes visible. */
+static enum fsc_status check_segments(struct run *r, const atomic_bool *stop, struct fsc_err *err)
+{
+	enum fsc_status st = FSC_OK;
+
+	for (size_t i = 0; i < r->traces.n && st == FSC_OK; i++) {
+		if (atomic_load(stop))
+			return fsc_err_set(err, FSC_ECANCELED, "indexer_stopped",
+					   "indexing was stopped on request");
+		st = check_segment(&r->traces.v[i], err);
+	}
+	return st;
+}
+
 static enum fsc_status commit_segments(struct run *r, struct fsc_err *err)
 {
 	for (size_t i = 0; i < r->traces.n; i++) {
@@ -348,6 +383,8 @@ enum fsc_status fsc_index_run(const struct fsc_index_env *env, const struct fsc_
 		st = fsc_blobs_scratch(env->blobs, &r.spool, err);
 	if (st == FSC_OK)
 		st = run_child(&r, blob_fd, stop, out, err);
+	if (st == FSC_OK)
+		st = check_segments(&r, stop, err);
 	if (st == FSC_OK)
 		st = commit_segments(&r, err);
 	if (st == FSC_OK) {

@@ -3,6 +3,8 @@
  * A test program that is its own indexer: started again with --child it reads the blob as a script, one word
  * and its argument a line, and speaks the protocol of facts/indexer_client.h:
  *   trace NAME       one trace with a kernel named NAME, whose segment holds NAME
+ *   garbage NAME     the same, but the segment is none
+ *   damaged NAME     the same, but one byte of a block differs
  *   slow MS          waits
  *   progress STAGE   says so
  *   fail NAME        member NAME cannot be read
@@ -28,6 +30,10 @@
 #include "base/log.h"
 #include "facts/fact_codec.h"
 #include "facts/indexer_client.h"
+#include "model/build.h"
+#include "segment/layout.h"
+#include "segment/seg_read.h"
+#include "segment/seg_write.h"
 #include "tests/support/test.h"
 
 static char fake_indexer_path[512];
@@ -64,19 +70,50 @@ static void fake_failed(const char *name)
 		.u.member = { name, "failed", "json_truncated", "cut short", 9 } });
 }
 
-static void fake_segment(const char *name)
+/* A segment whose job is the name; returns its size. damage 1: not a segment, 2: one byte of a block differs. */
+static int64_t fake_segment(const char *name, int damage)
 {
+	struct fsc_build *b = fsc_build_new();
+	struct fsc_build_slice s = {
+		.ts = 5, .dur = 5, .correlation = FSC_NO_CORRELATION, .args = FSC_NO_ARGS
+	};
+	struct fsc_build_id one = { .num = 1 };
+	struct fsc_seg_write_stats stats = { 0 };
+	struct fsc_trace *t = NULL;
+	uint32_t ident, slice;
 	int fd;
 
 	fake_say((struct fsc_fact){ .type = FSC_FACT_SEGMENT_WANTED });
 	fd = fake_receive_fd();
-	if (write(fd, name, strlen(name)) < 0)
+	if (!b || fsc_build_ident(&ident, b, one, one) || fsc_build_thread(&s.track, b, ident) ||
+	    fsc_build_str(&s.name, b, name, strlen(name)) || fsc_build_cat(&s.cat, b, "c", 1) ||
+	    fsc_build_slice(&slice, b, &s))
 		_exit(92);
+	fsc_build_trace(b)->meta.job = s.name;
+	if (fsc_build_finish(&t, b, NULL) || fsc_seg_write(fd, t, NULL, &stats, NULL))
+		_exit(95);
+	if (damage == 1 && pwrite(fd, "garbage", 7, 0) < 0)
+		_exit(96);
+	if (damage == 2) {
+		char page[4096] = "";
+
+		for (off_t at = FSC_SEG_HEADER_BYTES; pread(fd, page, 4, at) == 4; at += 4)
+			if (!memcmp(page, "\5\0\0\0", 4)) { /* the duration in its column */
+				if (pwrite(fd, "\6", 1, at) < 0)
+					_exit(97);
+				break;
+			}
+	}
+	fsc_trace_free(t);
+	fsc_build_free(b);
 	close(fd);
+	return (int64_t)stats.file_bytes;
 }
 
-static void fake_trace(const char *name, int withdrawn)
+static void fake_trace(const char *name, int withdrawn, int damage)
 {
+	int64_t bytes;
+
 	fake_say((struct fsc_fact){ .type = FSC_FACT_TRACE,
 				    .u.trace = { .member = name,
 						 .name = name,
@@ -91,12 +128,12 @@ static void fake_trace(const char *name, int withdrawn)
 						  .sum_ns = 5,
 						  .min_ns = 5,
 						  .max_ns = 5 } });
-	fake_segment(name);
+	bytes = fake_segment(name, damage);
 	if (withdrawn)
 		fake_failed(name);
 	else
 		fake_say((struct fsc_fact){ .type = FSC_FACT_TRACE_END,
-					    .u.trace_end = { (int64_t)strlen(name), 1, 1 } });
+					    .u.trace_end = { bytes, 1, 1 } });
 }
 
 static void fake_rows(unsigned n)
@@ -115,8 +152,8 @@ static void fake_rows(unsigned n)
 		fake_say((struct fsc_fact){ .type = FSC_FACT_KERNEL,
 					    .u.kernel = { .name = name, .kind = "compute" } });
 	}
-	fake_segment("rows");
-	fake_say((struct fsc_fact){ .type = FSC_FACT_TRACE_END, .u.trace_end = { 4, 1, 1 } });
+	int64_t bytes = fake_segment("rows", 0);
+	fake_say((struct fsc_fact){ .type = FSC_FACT_TRACE_END, .u.trace_end = { bytes, 1, 1 } });
 }
 
 static void fake_do(const char *word, const char *arg)
@@ -124,9 +161,13 @@ static void fake_do(const char *word, const char *arg)
 	if (!strcmp(word, "rows"))
 		fake_rows((unsigned)strtoul(arg, NULL, 10));
 	else if (!strcmp(word, "trace"))
-		fake_trace(arg, 0);
+		fake_trace(arg, 0, 0);
 	else if (!strcmp(word, "withdraw"))
-		fake_trace(arg, 1);
+		fake_trace(arg, 1, 0);
+	else if (!strcmp(word, "garbage"))
+		fake_trace(arg, 0, 1);
+	else if (!strcmp(word, "damaged"))
+		fake_trace(arg, 0, 2);
 	else if (!strcmp(word, "fail"))
 		fake_failed(arg);
 	else if (!strcmp(word, "slow"))
@@ -147,7 +188,7 @@ static void fake_do(const char *word, const char *arg)
 		close(open(arg, O_CREAT | O_WRONLY, 0600));
 	}
 	if (!strcmp(word, "vanish"))
-		fake_trace("gone", 0);
+		fake_trace("gone", 0, 0);
 	if (!strncmp(word, "die", 3))
 		raise(SIGKILL);
 }

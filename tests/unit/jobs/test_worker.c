@@ -81,12 +81,13 @@ static int count(struct place *p, enum fsc_blob_kind kind)
 
 static void assert_segment(struct place *p, int64_t trace, const char *text)
 {
-	char buf[64] = "";
+	struct fsc_seg *seg;
 	int fd;
 
 	assert_ok(p, fsc_seg_file_open(p->b, trace, &fd, NULL, &p->err));
-	assert_int_equal(read(fd, buf, sizeof(buf) - 1), strlen(text));
-	assert_string_equal(buf, text);
+	assert_ok(p, fsc_seg_open(&seg, fd, &p->err));
+	assert_string_equal(fsc_seg_str(seg, fsc_seg_info(seg)->job, NULL), text);
+	fsc_seg_unref(seg);
 	close(fd);
 }
 
@@ -213,6 +214,28 @@ static void an_indexer_that_sends_rows_without_end_is_stopped(void **state)
 	assert_int_equal(b.state, FSC_BUNDLE_FAILED);
 	assert_string_equal(b.err_code, "indexer_protocol");
 	assert_true(b.tries == 1);
+}
+
+/* Behind its table of contents too: nobody has looked at these bytes before. */
+static void a_bad_segment_is_not_published(void **state)
+{
+	static const char *const scripts[] = { "trace good\ngarbage bad",
+					       "trace good\ndamaged bad" };
+	struct place *p = *state;
+
+	for (size_t i = 0; i < FSC_ARRAY_LEN(scripts); i++) {
+		int64_t id = upload(p, scripts[i]);
+		struct fsc_worker *w = start(p);
+		struct fsc_bundle b = wait_end(p, id);
+
+		fsc_worker_stop(w);
+		assert_int_equal(b.state, FSC_BUNDLE_FAILED);
+		assert_string_equal(b.err_code, "indexer_protocol");
+		assert_true(b.tries == 1);
+		assert_int_equal(traces_of(p, id).n_items, 0);
+		assert_int_equal(count(p, FSC_BLOB_SEGMENT), 0);
+		assert_int_equal(count(p, FSC_BLOB_TEMP), 0);
+	}
 }
 
 static void an_indexer_over_its_time_is_ended(void **state)
@@ -574,6 +597,7 @@ int main(int argc, char **argv)
 		contract_test(an_indexer_killed_once_does_not_spoil_the_bundle),
 		contract_test(nonsense_from_the_indexer_is_final),
 		contract_test(an_indexer_that_sends_rows_without_end_is_stopped),
+		contract_test(a_bad_segment_is_not_published),
 		contract_test(an_indexer_over_its_time_is_ended),
 		contract_test(stopping_gives_the_job_back_untried),
 		contract_test(a_lease_of_a_dead_process_is_taken_up_at_once),
