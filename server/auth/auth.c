@@ -169,7 +169,10 @@ static enum fsc_status identify(struct fsc_auth *a, struct fsc_req *req, struct 
 /* A proxy on this machine speaks for someone elsewhere: the loopback address proves nothing then. */
 static bool is_forwarded(const struct fsc_req *req)
 {
-	static const char *const headers[] = { "Forwarded", "X-Forwarded-For", "X-Real-IP", "Via" };
+	static const char *const headers[] = { "Forwarded",	   "X-Forwarded-For",
+					       "X-Forwarded-Host", "X-Forwarded-Proto",
+					       "X-Forwarded-Port", "X-Forwarded-Server",
+					       "X-Real-IP",	   "Via" };
 
 	for (size_t i = 0; i < FSC_ARRAY_LEN(headers); i++)
 		if (fsc_req_header(req, headers[i]))

@@ -187,7 +187,7 @@ test('a server that answers to a name, so behind a proxy, asks for tokens too', 
 test('what a proxy passes on is not taken for the machine itself', async () => {
 	const one = await startServer();
 	assert.equal((await call(one, 'GET', '/api/v1/traces')).status, 200);
-	for (const [name, value] of [['x-forwarded-for', '203.0.113.9'], ['forwarded', 'for=203.0.113.9'], ['via', '1.1 proxy'], ['x-real-ip', '203.0.113.9']] as const) {
+	for (const [name, value] of [['x-forwarded-for', '203.0.113.9'], ['forwarded', 'for=203.0.113.9'], ['via', '1.1 proxy'], ['x-real-ip', '203.0.113.9'], ['x-forwarded-host', 'perf.example.com'], ['x-forwarded-proto', 'https'], ['x-forwarded-port', '443'], ['x-forwarded-server', 'proxy']] as const) {
 		assert.equal((await call(one, 'GET', '/api/v1/traces', { headers: { [name]: value } })).status, 401, name);
 		assert.equal((await call(one, 'POST', '/api/v1/tokens', { headers: { [name]: value }, body: { name: 'x', scopes: ['admin'] } })).status, 401, name);
 	}
