@@ -93,6 +93,35 @@ test('what was stored is there after a restart, also after kill -9', async () =>
 	rmSync(data, { recursive: true });
 });
 
+test('queries are answered or 503 when their time is up, probes answer meanwhile, and a stop does not wait for them', async () => {
+	const s = await startServer({ args: ['--query-timeout', '1'] });
+	const b = await uploadAndWait(s, 'long.json', kinetoBytes({ steps: 100, kernels: 200 }));
+	const path = `/api/v1/traces/${b.traces[0]!.id}/aggregate?by=name&t0=`;
+	const ask = (i: number) => call(s, 'GET', `${path}${i}`).then((r) => `${r.status} ${r.json?.error?.code ?? ''}`, () => 'cut');
+	const n = 400;
+	const answers = Array.from({ length: n }, (_, i) => ask(i));
+	await sleep(300);
+	let worst = 0;
+	for (let i = 0; i < 10; i++) {
+		const start = Date.now();
+		for (const probe of ['/readyz', '/healthz']) assert.equal((await call(s, 'GET', probe)).status, 200, probe);
+		worst = Math.max(worst, Date.now() - start);
+	}
+	const seen = new Map<string, number>();
+	for (const a of await Promise.all(answers)) seen.set(a, (seen.get(a) ?? 0) + 1);
+	assert.ok([...seen.keys()].every((k) => ['200 ', '503 query_stopped', '503 too_busy'].includes(k)), JSON.stringify([...seen]));
+	// How many are in time depends on the machine and the build; tests/unit/http/test_server.c holds the time itself.
+	assert.ok((seen.get('200 ') ?? 0) > 0, JSON.stringify([...seen]));
+	assert.ok(worst < 1500, `a probe took ${worst} ms`);
+	assert.equal(await ask(n), '200 ', 'afterwards all is well');
+	const rest = Array.from({ length: n }, (_, i) => ask(2 * n + i));
+	await sleep(100);
+	const start = Date.now();
+	assert.deepEqual(await s.stop(), { code: 0, signal: null });
+	assert.ok(Date.now() - start < 13000, `${Date.now() - start} ms`);
+	await Promise.all(rest);
+});
+
 test('a data folder has one server', async () => {
 	const data = tempDir();
 	const s = await startServer({ data });
