@@ -74,7 +74,7 @@ static bool stream_too_slow(const struct fsc_http_config *cfg, struct fsc_conn *
 	bool full;
 	uint64_t pulled = fsc_stream_pulled(c->stream, &full);
 
-	if (!full) /* it is the producer that is slow */
+	if (!full) /* it is the producer that is waited for */
 		c->mark_ns = 0;
 	return window_missed(cfg, c, pulled, now);
 }

@@ -148,7 +148,7 @@ uint64_t fsc_stream_pulled(struct fsc_stream *s, bool *full)
 
 	pthread_mutex_lock(&s->mu);
 	n = s->pulled;
-	*full = s->len == RING_BYTES;
+	*full = s->len == RING_BYTES || (s->done && s->len);
 	pthread_mutex_unlock(&s->mu);
 	return n;
 }

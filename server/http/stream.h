@@ -27,7 +27,8 @@ ssize_t fsc_stream_read(struct fsc_stream *s, void *buf, size_t cap);
 void fsc_stream_finish(struct fsc_stream *s, bool ok);
 /* Client gone or server stops: writes fail from now on, a suspended reader wakes. */
 void fsc_stream_cancel(struct fsc_stream *s);
-/* Bytes handed to the reader, and whether the writer waits for it. */
+/* Bytes handed to the reader, and whether it is the reader who is waited for: the pipe is full, or nothing more will
+ * come into it. */
 uint64_t fsc_stream_pulled(struct fsc_stream *s, bool *full);
 
 #endif

@@ -69,6 +69,25 @@ static enum fsc_status produce(void *ctx, struct fsc_stream *s, struct fsc_err *
 	return st;
 }
 
+/* More than the kernel takes, less than the pipe and the kernel together: the producer ends at once. */
+static enum fsc_status produce_little(void *ctx, struct fsc_stream *s, struct fsc_err *err)
+{
+	static const char piece[128 << 10];
+	enum fsc_status st = FSC_OK;
+
+	(void)ctx;
+	(void)err;
+	for (int i = 0; i < 4 && st == FSC_OK; i++)
+		st = fsc_stream_write(s, piece, sizeof(piece));
+	return st;
+}
+
+static void streamed_little(struct fsc_req *req, struct fsc_resp *resp)
+{
+	(void)req;
+	fsc_resp_stream(resp, "application/octet-stream", produce_little, NULL, NULL);
+}
+
 static void streamed(struct fsc_req *req, struct fsc_resp *resp)
 {
 	(void)req;
@@ -82,6 +101,7 @@ static const struct fsc_route routes[] = {
 	{ "GET", "/probe", quick, FSC_PERM_NONE, 0, FSC_ROUTE_INLINE },
 	{ "GET", "/big", big, FSC_PERM_NONE, 0, 0 },
 	{ "GET", "/streamed", streamed, FSC_PERM_NONE, 0, 0 },
+	{ "GET", "/little", streamed_little, FSC_PERM_NONE, 0, 0 },
 };
 
 static struct fsc_http_config config(void)
@@ -428,6 +448,32 @@ static void whoever_reads_a_large_answer_too_slowly_is_cut_off(void **state)
 	}
 }
 
+static void whoever_does_not_take_the_rest_of_an_ended_stream_is_cut_off(void **state)
+{
+	struct fsc_http_config cfg = config();
+	struct fsc_http *h;
+	char piece[4096];
+	size_t n = 0;
+	ssize_t got = 1;
+	int none, all;
+
+	(void)state;
+	cfg.send_window_s = 1;
+	h = start(&cfg);
+	none = ask(fsc_http_port(h), "GET", "/little");
+	all = ask(fsc_http_port(h), "GET", "/little");
+	while (n < 4 * (128 << 10) && got > 0) {
+		got = recv(all, piece, sizeof(piece), 0);
+		n += got > 0 ? (size_t)got : 0;
+	}
+	assert_true(n >= 4 * (128 << 10));
+	assert_true(is_cut(none, 5000));
+	assert_false(is_cut(all, 0));
+	close(none);
+	close(all);
+	fsc_http_stop(h, 100);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -439,6 +485,7 @@ int main(void)
 		cmocka_unit_test(a_stop_under_load_frees_nothing_that_is_in_use),
 		cmocka_unit_test(clients_that_read_nothing_hold_a_bounded_part_of_the_memory),
 		cmocka_unit_test(whoever_reads_a_large_answer_too_slowly_is_cut_off),
+		cmocka_unit_test(whoever_does_not_take_the_rest_of_an_ended_stream_is_cut_off),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
