@@ -45,7 +45,11 @@ export function assertClean(faults: string[]): void {
 export async function until<T>(page: Page, what: string, f: () => T | null | undefined | false, ms = 15_000): Promise<T> {
 	const end = Date.now() + ms;
 	for (;;) {
-		const v = await page.evaluate(f);
+		// A window that is still on its way to its page loses the call: that is a "not yet".
+		const v = await page.evaluate(f).catch((e: Error) => {
+			if (!/context was destroyed/.test(e.message)) throw e;
+			return undefined;
+		});
 		if (v) return v as T;
 		if (Date.now() > end) throw new Error(`not within ${ms} ms: ${what}`);
 		await page.waitForTimeout(50);
