@@ -109,6 +109,10 @@ SRC_analysis := \
 SRC_export := \
 	lib/export/registry.c \
 	lib/export/row_merge.c \
+	lib/export/flow_ends.c \
+	lib/export/chrome.c \
+	lib/export/chrome_flows.c \
+	lib/export/chrome_text.c \
 	lib/export/perfetto.c \
 	lib/export/perfetto_tracks.c \
 	lib/export/perfetto_args.c \

@@ -6,8 +6,6 @@
  */
 #include "export/perfetto.h"
 
-#include <stdlib.h>
-
 #include "base/alloc.h"
 #include "base/limits.h"
 #include "export/pb.h"
@@ -146,50 +144,20 @@ static enum fsc_status place(uint32_t *lane, struct pf *x, struct fsc_buf *out, 
 	return FSC_OK;
 }
 
-/* First flow that starts at slice or after it; flows are ordered by their start. */
-static uint32_t first_out(const struct fsc_flow *flows, uint32_t n, uint32_t slice)
-{
-	uint32_t lo = 0;
-
-	while (lo < n) {
-		uint32_t mid = lo + (n - lo) / 2;
-
-		if (flows[mid].from < slice)
-			lo = mid + 1;
-		else
-			n = mid;
-	}
-	return lo;
-}
-
-static size_t first_in(const struct pf *x, uint32_t slice)
-{
-	size_t lo = 0, hi = x->ins.n;
-
-	while (lo < hi) {
-		size_t mid = lo + (hi - lo) / 2;
-
-		if (x->ins.v[mid].slice < slice)
-			lo = mid + 1;
-		else
-			hi = mid;
-	}
-	return lo;
-}
-
 /* Ids of flows between host slices that start or end here. */
 static void flow_ids(struct pf *x, uint32_t slice)
 {
-	uint32_t n;
-	const struct fsc_flow *flows = fsc_seg_flows(x->seg, &n);
+	const struct fsc_flow_ends *e = &x->flows;
 	struct fsc_seg_slice to;
 
-	for (uint32_t i = first_out(flows, n, slice); i < n && flows[i].from == slice; i++)
-		if (!fsc_seg_slice(&to, x->seg, flows[i].to, NULL) &&
+	for (uint32_t i = fsc_flow_ends_first_out(e, slice); i < e->n && e->flows[i].from == slice;
+	     i++)
+		if (!fsc_seg_slice(&to, x->seg, e->flows[i].to, NULL) &&
 		    !fsc_kind_is_gpu_work(to.kind))
 			pb_fixed64(&x->seq.body, 47, (uint64_t)i + 1);
-	for (size_t i = first_in(x, slice); i < x->ins.n && x->ins.v[i].slice == slice; i++)
-		pb_fixed64(&x->seq.body, 48, (uint64_t)x->ins.v[i].flow + 1);
+	for (size_t i = fsc_flow_ends_first_in(e, slice);
+	     i < e->ins.n && e->ins.v[i].slice == slice; i++)
+		pb_fixed64(&x->seq.body, 48, (uint64_t)e->ins.v[i].flow + 1);
 }
 
 /* Ids of the GPU work that a call launched; a graph launch can have thousands. */
@@ -364,35 +332,6 @@ static enum fsc_status perfetto_next(struct fsc_export *e, struct fsc_buf *out, 
 	return out->len > before ? FSC_OK : FSC_END;
 }
 
-static int by_slice(const void *a, const void *b)
-{
-	const struct flow_end *x = a, *y = b;
-
-	if (x->slice != y->slice)
-		return x->slice < y->slice ? -1 : 1;
-	return x->flow < y->flow ? -1 : x->flow > y->flow;
-}
-
-/* Flow ends at host slices; ends at GPU work are drawn by gpu_correlation instead. */
-static enum fsc_status collect_flow_ends(struct pf *x, struct fsc_err *err)
-{
-	uint32_t n;
-	const struct fsc_flow *flows = fsc_seg_flows(x->seg, &n);
-	struct fsc_seg_slice to;
-
-	for (uint32_t i = 0; i < n; i++) {
-		struct flow_end end = { flows[i].to, i };
-
-		if (fsc_seg_slice(&to, x->seg, flows[i].to, NULL) || fsc_kind_is_gpu_work(to.kind))
-			continue;
-		if (!fsc_vec_push(&x->ins, end))
-			return fsc_err_set(err, FSC_ENOMEM, NULL, "export: no memory for flows");
-	}
-	if (x->ins.n)
-		qsort(x->ins.v, x->ins.n, sizeof(*x->ins.v), by_slice);
-	return FSC_OK;
-}
-
 static void perfetto_close(struct fsc_export *e)
 {
 	struct pf *x = (struct pf *)e;
@@ -401,7 +340,7 @@ static void perfetto_close(struct fsc_export *e)
 		return;
 	end_track(x);
 	fsc_vec_fini(&x->lanes);
-	fsc_vec_fini(&x->ins);
+	fsc_flow_ends_fini(&x->flows);
 	fsc_vec_fini(&x->ids);
 	fsc_seg_args_lru_free(x->args);
 	fsc_pf_seq_fini(&x->seq);
@@ -427,7 +366,8 @@ static enum fsc_status perfetto_open(struct fsc_export **out, struct fsc_seg *se
 	if (!st && !x->args)
 		st = fsc_err_set(err, FSC_ENOMEM, NULL, "export: no memory for args");
 	if (!st)
-		st = collect_flow_ends(x, err);
+		/* Ends at GPU work are drawn by gpu_correlation instead. */
+		st = fsc_flow_ends_init(&x->flows, seg, false, err);
 	if (st) {
 		perfetto_close((struct fsc_export *)x);
 		return st;

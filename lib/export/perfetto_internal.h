@@ -4,6 +4,7 @@
 #define FSC_EXPORT_PERFETTO_INTERNAL_H
 
 #include "base/num.h"
+#include "export/flow_ends.h"
 #include "export/perfetto_seq.h"
 #include "export/row_merge.h"
 #include "segment/seg_args_lru.h"
@@ -28,10 +29,6 @@ struct lane {
 	FSC_VEC(int64_t) ends;
 };
 
-struct flow_end {
-	uint32_t slice, flow;
-};
-
 struct pf {
 	struct fsc_seg *seg; /* owned reference */
 	const struct fsc_seg_info *info;
@@ -43,8 +40,8 @@ struct pf {
 	uint32_t track;
 	uint32_t counter; /* next sample of a counter track */
 	FSC_VEC(struct lane) lanes;
-	FSC_VEC(struct flow_end) ins; /* flow ends at host slices, by slice */
-	FSC_VEC(uint32_t) ids;	      /* scratch: what a call launched */
+	struct fsc_flow_ends flows; /* ends at host slices only */
+	FSC_VEC(uint32_t) ids;	    /* scratch: what a call launched */
 };
 
 static inline uint64_t process_uuid(uint32_t process)

@@ -4,10 +4,12 @@
 
 #include <string.h>
 
+#include "export/chrome.h"
 #include "export/perfetto.h"
 
 static const struct fsc_exporter *const exporters[] = {
 	&fsc_export_perfetto,
+	&fsc_export_chrome,
 };
 
 const struct fsc_exporter *fsc_exporter_find(const char *name)

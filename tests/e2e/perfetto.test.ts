@@ -5,6 +5,7 @@ import assert from 'node:assert/strict';
 import { existsSync, readFileSync } from 'node:fs';
 import { basename, join } from 'node:path';
 import { after, before, test } from 'node:test';
+import { hardFile } from '../lib/hard_file.ts';
 import { decodePerfetto, type PfTrace } from '../lib/perfetto.ts';
 import { parseRaw, type RawTrace } from '../lib/raw_trace.ts';
 import { startServer, uploadAndWait, type TestServer } from '../lib/server.ts';
@@ -91,34 +92,6 @@ for (const f of files) {
 	test(`${f}: every slice to the ns, every launch linked`, { skip: existsSync(path) ? false : 'skipped, no test data' }, async () => {
 		await checkFile(basename(f), readFileSync(path));
 	});
-}
-
-/** A file with what real ones rarely have all at once; ts and dur in us. */
-function hardFile(): Uint8Array {
-	const x = (name: string, cat: string, pid: unknown, tid: unknown, ts: string, dur: string, args: object = {}) =>
-		`{"ph":"X","name":${JSON.stringify(name)},"cat":"${cat}","pid":${JSON.stringify(pid)},"tid":${JSON.stringify(tid)},"ts":${ts},"dur":${dur},"args":${JSON.stringify(args)}}`;
-	const kernel = (name: string, ts: string, dur: string, correlation: number) => x(name, 'kernel', 0, 7, ts, dur, { device: 0, context: 1, stream: 7, correlation, grid: [16, 64, 1], block: [256, 1, 1] });
-	const call = (name: string, ts: string, correlation: number) => x(name, 'cuda_runtime', 100, 100, ts, '2', { correlation });
-	const events = [
-		x('outer', 'cpu_op', 100, 100, '10', '100.125'),
-		x('inner "quoted" \u00e9 \n', 'cpu_op', 100, 100, '11.5', '3', { text: 'a"b\\c', list: [1, { k: null }], big: 12345678901234, f: 0.5, yes: true }),
-		x('zero', 'cpu_op', 100, 100, '11.5', '0'),
-		x('zero', 'cpu_op', 100, 100, '110.125', '0'),
-		x('crosses the end of outer', 'cpu_op', 100, 100, '100', '50.001'),
-		x('inside what crosses', 'cpu_op', 100, 100, '120', '1'),
-		x('crosses too', 'cpu_op', 100, 100, '105', '60'),
-		x('text ids', 'cpu_op', 'Spans', 'Lane one', '20', '5'),
-		call('cudaLaunchKernel', '30', 1), call('cudaLaunchKernel', '33', 2), call('cudaGraphLaunch', '40', 3),
-		kernel('gemm', '35', '10', 1), kernel('starts before gemm ends', '40.001', '10', 2),
-		...Array.from({ length: 300 }, (_, i) => kernel(`graph kernel ${i % 7}`, `${60 + i}.25`, '0.75', 3)),
-		kernel('no launch', '500', '1', 999),
-		`{"ph":"s","id":5,"cat":"fwdbwd","name":"fwdbwd","pid":100,"tid":100,"ts":11.5}`,
-		`{"ph":"f","id":5,"cat":"fwdbwd","name":"fwdbwd","pid":100,"tid":100,"ts":120,"bp":"e"}`,
-		`{"ph":"C","name":"queue","pid":100,"ts":10,"args":{"length":3}}`,
-		`{"ph":"C","name":"queue","pid":100,"ts":20.5,"args":{"length":4.5}}`,
-		`{"ph":"i","name":"mark","cat":"x","pid":100,"tid":100,"ts":15,"s":"t"}`,
-	];
-	return Buffer.from(`{"schemaVersion":1,"baseTimeNanoseconds":1727743122000000000,"traceEvents":[\n${events.join(',\n')}\n]}`);
 }
 
 test('overlaps on host and GPU, zero lengths, text ids, graph launches of hundreds of kernels', async () => {
