@@ -97,6 +97,7 @@ CREATE TABLE trace (
 	launch_ambiguous INTEGER NOT NULL,
 	synthetic INTEGER NOT NULL CHECK (synthetic IN (0, 1)),
 	blob_bytes INTEGER NOT NULL,
+	segment INTEGER NOT NULL, -- name of its file, another each time it is indexed
 	segment_bytes INTEGER NOT NULL,
 	segment_version INTEGER NOT NULL,
 	analysis_version INTEGER NOT NULL,
@@ -108,6 +109,7 @@ CREATE TABLE trace (
 	UNIQUE (bundle, member, slot)
 ) STRICT;
 CREATE INDEX trace_by_project ON trace (project, id);
+CREATE INDEX trace_by_segment ON trace (segment);
 
 -- Apart, so that lists do not read it.
 CREATE TABLE trace_meta (
@@ -260,7 +262,7 @@ SELECT
 	t.project, t.id AS sort_id, t.id AS trace, t.bundle, 'ready' AS state, t.name, t.bundle_name, t.member,
 	t.slot, t.format, t.job, t.host, t.capture, t.rank, t.world_size, t.search, t.received_at, t.indexed_at,
 	t.has_epoch, t.t_base_ns, t.t_min_ns, t.t_max_ns, t.slices, t.instants, t.flows, t.counters, t.tracks, t.events,
-	t.launch_pairs, t.launch_none, t.launch_ambiguous, t.synthetic, t.blob_bytes, t.segment_bytes,
+	t.launch_pairs, t.launch_none, t.launch_ambiguous, t.synthetic, t.blob_bytes, t.segment, t.segment_bytes,
 	t.segment_version, t.analysis_version, t.gpu_busy_ppm, t.exposed_comm_ppm, t.losses_kinds, t.losses_count,
 	'' AS stage, 0 AS done, 0 AS total, 0 AS started_at,
 	NULL AS err_code, NULL AS err_message, NULL AS err_file, NULL AS err_offset
@@ -270,7 +272,7 @@ SELECT
 	b.project, b.id, NULL, b.id, b.state, b.name, b.name, b.member,
 	0, '', b.job, b.host, b.capture, b.rank, NULL, b.search, b.received_at, 0,
 	0, 0, 0, 0, 0, 0, 0, 0, 0, b.events,
-	0, 0, 0, 0, b.bytes, 0,
+	0, 0, 0, 0, b.bytes, 0, 0,
 	0, 0, -1, -1, 0, 0,
 	b.stage, b.done, b.total, b.started_at,
 	b.err_code, b.err_message, b.err_file, b.err_offset

@@ -54,9 +54,9 @@ static void blob_key(char key[KEY_MAX], const uint8_t sha256[FSC_SHA256_LEN])
 	snprintf(key, KEY_MAX, "blob/%.2s/%s", hex, hex);
 }
 
-static void seg_key(char key[KEY_MAX], int64_t trace)
+static void seg_key(char key[KEY_MAX], int64_t segment)
 {
-	snprintf(key, KEY_MAX, "seg/v1/%lld.seg", (long long)trace);
+	snprintf(key, KEY_MAX, "seg/v1/%lld.seg", (long long)segment);
 }
 
 /* ---- writing a blob ---- */
@@ -236,12 +236,12 @@ enum fsc_status fsc_seg_put_open(struct fsc_seg_put *p, int *fd, struct fsc_err 
 	return st == FSC_OK ? p->b->ops->sink_open(p->sink, fd, err) : st;
 }
 
-enum fsc_status fsc_seg_put_commit(struct fsc_seg_put *p, int64_t trace, struct fsc_err *err)
+enum fsc_status fsc_seg_put_commit(struct fsc_seg_put *p, int64_t segment, struct fsc_err *err)
 {
 	char key[KEY_MAX];
 	enum fsc_status st = fsc_seg_put_finish(p, err);
 
-	seg_key(key, trace);
+	seg_key(key, segment);
 	if (st == FSC_OK)
 		st = p->b->ops->sink_commit(p->sink, key, err);
 	fsc_seg_put_abort(p);
@@ -256,20 +256,20 @@ void fsc_seg_put_abort(struct fsc_seg_put *p)
 	fsc_free(p);
 }
 
-enum fsc_status fsc_seg_file_open(struct fsc_blobs *b, int64_t trace, int *fd, uint64_t *size,
+enum fsc_status fsc_seg_file_open(struct fsc_blobs *b, int64_t segment, int *fd, uint64_t *size,
 				  struct fsc_err *err)
 {
 	char key[KEY_MAX];
 
-	seg_key(key, trace);
+	seg_key(key, segment);
 	return b->ops->open(b, key, fd, size, err);
 }
 
-enum fsc_status fsc_seg_file_delete(struct fsc_blobs *b, int64_t trace, struct fsc_err *err)
+enum fsc_status fsc_seg_file_delete(struct fsc_blobs *b, int64_t segment, struct fsc_err *err)
 {
 	char key[KEY_MAX];
 
-	seg_key(key, trace);
+	seg_key(key, segment);
 	return b->ops->remove(b, key, err);
 }
 
@@ -286,11 +286,11 @@ struct listing {
 	void *ctx;
 };
 
-static bool parse_seg_name(int64_t *trace, const char *name)
+static bool parse_seg_name(int64_t *segment, const char *name)
 {
 	size_t n = strlen(name);
 
-	return n > 4 && !strcmp(name + n - 4, ".seg") && fsc_parse_i64(trace, name, n - 4);
+	return n > 4 && !strcmp(name + n - 4, ".seg") && fsc_parse_i64(segment, name, n - 4);
 }
 
 static enum fsc_status list_one(void *ctx, const char *name, uint64_t bytes, int64_t modified_at_ns,
@@ -303,7 +303,7 @@ static enum fsc_status list_one(void *ctx, const char *name, uint64_t bytes, int
 
 	if (l->kind == FSC_BLOB_TEMP)
 		e.temp = name;
-	else if (l->kind == FSC_BLOB_SEGMENT && !parse_seg_name(&e.trace, name))
+	else if (l->kind == FSC_BLOB_SEGMENT && !parse_seg_name(&e.segment, name))
 		return FSC_OK;
 	else if (l->kind == FSC_BLOB_BLOB &&
 		 (strlen(name) != FSC_SHA256_HEX - 1 || !fsc_unhex(e.sha256, name, FSC_SHA256_LEN)))

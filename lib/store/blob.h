@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Bytes that are too big for rows: blobs (uploads, named by their sha256) and segments (named by trace id).
+ * Bytes that are too big for rows: blobs (uploads, named by their sha256) and segments (named by an id of their own).
  * An ops struct with one implementation so far, a folder:
- *     blob/<first 2 hex>/<sha256>      seg/v1/<trace id>.seg      tmp/...      reserve
+ *     blob/<first 2 hex>/<sha256>      seg/v1/<segment id>.seg      tmp/...      reserve
  * Everything appears whole and durable or not at all: written to tmp/, fdatasync, rename, fsync of the folder.
  * Shared by all projects. Any thread, except that one put belongs to one thread at a time.
  * Errors: FSC_EFULL (disk full; the put is then only good for abort), FSC_EIO, FSC_ENOTFOUND.
@@ -75,13 +75,13 @@ fsc_nodiscard enum fsc_status fsc_seg_put_begin(struct fsc_seg_put **out, struct
 fsc_nodiscard enum fsc_status fsc_seg_put_finish(struct fsc_seg_put *p, struct fsc_err *err);
 /* Read-only descriptor of a finished segment that is not committed yet, owned by the caller. */
 fsc_nodiscard enum fsc_status fsc_seg_put_open(struct fsc_seg_put *p, int *fd, struct fsc_err *err);
-/* Durable under the trace's name, replacing an older one (open descriptors of that stay good). Frees p. */
-fsc_nodiscard enum fsc_status fsc_seg_put_commit(struct fsc_seg_put *p, int64_t trace,
+/* Durable under its name, replacing an older one (open descriptors of that stay good). Frees p. */
+fsc_nodiscard enum fsc_status fsc_seg_put_commit(struct fsc_seg_put *p, int64_t segment,
 						 struct fsc_err *err);
 void fsc_seg_put_abort(struct fsc_seg_put *p); /* NULL is fine */
-fsc_nodiscard enum fsc_status fsc_seg_file_open(struct fsc_blobs *b, int64_t trace, int *fd,
+fsc_nodiscard enum fsc_status fsc_seg_file_open(struct fsc_blobs *b, int64_t segment, int *fd,
 						uint64_t *size, struct fsc_err *err);
-fsc_nodiscard enum fsc_status fsc_seg_file_delete(struct fsc_blobs *b, int64_t trace,
+fsc_nodiscard enum fsc_status fsc_seg_file_delete(struct fsc_blobs *b, int64_t segment,
 						  struct fsc_err *err);
 /* An unnamed temporary file, read-write, owned by the caller: gone when closed. */
 fsc_nodiscard enum fsc_status fsc_blobs_scratch(struct fsc_blobs *b, int *fd, struct fsc_err *err);
@@ -91,7 +91,7 @@ enum fsc_blob_kind { FSC_BLOB_BLOB, FSC_BLOB_SEGMENT, FSC_BLOB_TEMP };
 struct fsc_blob_entry {
 	enum fsc_blob_kind kind;
 	uint8_t sha256[FSC_SHA256_LEN]; /* BLOB */
-	int64_t trace;			/* SEGMENT */
+	int64_t segment;		/* SEGMENT */
 	const char *temp;		/* TEMP: name to give to fsc_blobs_temp_delete; borrowed */
 	uint64_t bytes;
 	int64_t modified_at_ns;

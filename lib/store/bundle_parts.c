@@ -129,7 +129,7 @@ struct del {
 	struct fsc_arena *a;
 	int64_t project, id;
 	struct fsc_bundle_deleted *out;
-	struct fsc_rows traces;
+	struct fsc_rows segments;
 	bool found;
 };
 
@@ -144,21 +144,21 @@ static enum fsc_status take_digest(void *ctx, const struct fsc_row *row, struct 
 	return FSC_OK;
 }
 
-static enum fsc_status add_id(void *ctx, const struct fsc_row *row, struct fsc_err *err)
+static enum fsc_status add_segment(void *ctx, const struct fsc_row *row, struct fsc_err *err)
 {
 	struct del *d = ctx;
-	int64_t *id = fsc_rows_add(&d->traces);
+	int64_t *id = fsc_rows_add(&d->segments);
 
 	if (!id)
 		return fsc_store_nomem(err);
-	*id = fsc_row_int(row, 0, 0);
+	*id = fsc_row_int(row, 5, 0);
 	return FSC_OK;
 }
 
 static enum fsc_status delete_rows(struct fsc_db *db, struct del *d, struct fsc_err *err)
 {
-	enum fsc_status st =
-		fsc_db_rows(db, FSC_Q_BUNDLE_TRACES, FSC_ARGS(fsc_v_int(d->id)), add_id, d, err);
+	enum fsc_status st = fsc_db_rows(db, FSC_Q_BUNDLE_TRACES, FSC_ARGS(fsc_v_int(d->id)),
+					 add_segment, d, err);
 
 	if (st == FSC_OK)
 		st = fsc_db_run(db, FSC_Q_JOB_DELETE_SUBJECT,
@@ -178,7 +178,7 @@ static enum fsc_status delete_work(struct fsc_db *db, void *arg, struct fsc_err 
 	enum fsc_status st;
 
 	*d->out = (struct fsc_bundle_deleted){ 0 };
-	d->traces = (struct fsc_rows){ .a = d->a, .size = sizeof(int64_t) };
+	d->segments = (struct fsc_rows){ .a = d->a, .size = sizeof(int64_t) };
 	d->found = false;
 	st = fsc_db_rows(db, FSC_Q_BUNDLE_GET, FSC_ARGS(fsc_v_int(d->project), fsc_v_int(d->id)),
 			 take_digest, d, err);
@@ -191,8 +191,8 @@ static enum fsc_status delete_work(struct fsc_db *db, void *arg, struct fsc_err 
 				FSC_ARGS(fsc_v_bytes(d->out->sha256, sizeof(d->out->sha256))),
 				&refs, &found, err);
 	d->out->blob_free = refs == 0;
-	d->out->traces = d->traces.items;
-	d->out->n_traces = d->traces.n;
+	d->out->segments = d->segments.items;
+	d->out->n_segments = d->segments.n;
 	return st;
 }
 

@@ -12,6 +12,10 @@
 #include "store/store.h"
 #include "store/store_ops.h"
 
+struct old_trace {
+	int64_t id, segment;
+};
+
 struct publish {
 	const struct fsc_publish *in;
 	struct fsc_published *out;
@@ -21,8 +25,8 @@ struct publish {
 	int64_t project, bytes, received_at;
 	char name[512];
 	bool found;
-	struct fsc_rows old; /* int64_t: traces before */
-	struct fsc_rows removed;
+	struct fsc_rows old;	 /* struct old_trace */
+	struct fsc_rows removed; /* int64_t */
 	/* running */
 	size_t n_traces, n_failures;
 	int64_t trace; /* id of the trace whose facts come now */
@@ -67,11 +71,11 @@ static enum fsc_status take_bundle(void *ctx, const struct fsc_row *row, struct 
 static enum fsc_status add_old(void *ctx, const struct fsc_row *row, struct fsc_err *err)
 {
 	struct publish *p = ctx;
-	int64_t *id = fsc_rows_add(&p->old);
+	struct old_trace *t = fsc_rows_add(&p->old);
 
-	if (!id)
+	if (!t)
 		return fsc_store_nomem(err);
-	*id = fsc_row_int(row, 0, 0);
+	*t = (struct old_trace){ fsc_row_int(row, 0, 0), fsc_row_int(row, 5, 0) };
 	return FSC_OK;
 }
 
@@ -120,10 +124,10 @@ static enum fsc_status load(struct fsc_db *db, struct publish *p, struct fsc_err
 
 static bool was_there(const struct publish *p, int64_t id)
 {
-	const int64_t *old = p->old.items;
+	const struct old_trace *old = p->old.items;
 
 	for (size_t i = 0; i < p->old.n; i++)
-		if (old[i] == id)
+		if (old[i].id == id)
 			return true;
 	return false;
 }
@@ -141,8 +145,8 @@ static enum fsc_status clear_facts(struct fsc_db *db, int64_t trace, struct fsc_
 }
 
 static enum fsc_status insert_trace(struct fsc_db *db, struct publish *p,
-				    const struct fsc_fact_trace *t, int64_t segment_bytes,
-				    struct fsc_err *err)
+				    const struct fsc_fact_trace *t,
+				    const struct fsc_publish_trace *given, struct fsc_err *err)
 {
 	const char *parts[] = { t->name, p->name, t->member, t->job, t->host, t->capture };
 	enum fsc_status st;
@@ -165,7 +169,8 @@ static enum fsc_status insert_trace(struct fsc_db *db, struct publish *p,
 				 fsc_v_int(t->counters), fsc_v_int(t->tracks), fsc_v_int(t->events),
 				 fsc_v_int(t->launch_pairs), fsc_v_text(t->meta_json),
 				 fsc_v_int(t->launch_none), fsc_v_int(t->launch_ambiguous),
-				 fsc_v_int(p->bytes), fsc_v_int(segment_bytes)),
+				 fsc_v_int(p->bytes), fsc_v_int(given->segment_bytes),
+				 fsc_v_int(given->segment)),
 			NULL, err);
 	if (st == FSC_OK)
 		st = fsc_db_run(db, FSC_Q_TRACE_META_UPSERT,
@@ -190,7 +195,7 @@ static enum fsc_status begin_trace(struct fsc_db *db, struct publish *p,
 	p->window_ns = p->busy_ns = p->exposed_ns = 0;
 	if (was_there(p, p->trace))
 		st = clear_facts(db, p->trace, err);
-	return st == FSC_OK ? insert_trace(db, p, t, given->segment_bytes, err) : st;
+	return st == FSC_OK ? insert_trace(db, p, t, given, err) : st;
 }
 
 static int64_t ppm(int64_t part, int64_t whole)
@@ -388,19 +393,19 @@ static bool is_new(const struct publish *p, int64_t id)
 
 static enum fsc_status remove_old(struct fsc_db *db, struct publish *p, struct fsc_err *err)
 {
-	const int64_t *old = p->old.items;
+	const struct old_trace *old = p->old.items;
 	enum fsc_status st = FSC_OK;
 
 	for (size_t i = 0; i < p->old.n && st == FSC_OK; i++) {
 		int64_t *gone;
 
-		if (is_new(p, old[i]))
-			continue;
 		gone = fsc_rows_add(&p->removed);
 		if (!gone)
 			return fsc_store_nomem(err);
-		*gone = old[i];
-		st = fsc_db_run(db, FSC_Q_TRACE_DELETE, FSC_ARGS(fsc_v_int(old[i])), NULL, err);
+		*gone = old[i].segment;
+		if (!is_new(p, old[i].id))
+			st = fsc_db_run(db, FSC_Q_TRACE_DELETE, FSC_ARGS(fsc_v_int(old[i].id)),
+					NULL, err);
 	}
 	return st;
 }
@@ -461,7 +466,7 @@ enum fsc_status fsc_store_publish(struct fsc_store *s, struct fsc_arena *a,
 	enum fsc_status st;
 
 	*out = (struct fsc_published){ .state = FSC_BUNDLE_FAILED };
-	p.old = (struct fsc_rows){ .a = a, .size = sizeof(int64_t) };
+	p.old = (struct fsc_rows){ .a = a, .size = sizeof(struct old_trace) };
 	p.removed = (struct fsc_rows){ .a = a, .size = sizeof(int64_t) };
 	p.first = p.end = (struct fsc_err)FSC_ERR_INIT;
 	fsc_buf_init(&p.search, 64 * FSC_KIB);

@@ -203,9 +203,9 @@ fsc_nodiscard enum fsc_status fsc_store_bundle_manifest(struct fsc_store *s, str
 /* What a delete took away: files of these may be removed once it returned. */
 struct fsc_bundle_deleted {
 	uint8_t sha256[FSC_SHA256_LEN];
-	bool blob_free; /* no bundle of any project refers to the blob any more */
-	int64_t *traces;
-	size_t n_traces;
+	bool blob_free;	   /* no bundle of any project refers to the blob any more */
+	int64_t *segments; /* of its traces: their files may go */
+	size_t n_segments;
 };
 /* Deletes the bundle, its traces, facts and job. A worker that is indexing it loses its lease. */
 fsc_nodiscard enum fsc_status fsc_store_bundle_delete(struct fsc_store *s, struct fsc_arena *a,
@@ -232,6 +232,7 @@ struct fsc_store_lease; /* store/queue.h */
 /* One trace of the fact stream, in stream order. Its id comes from fsc_store_trace_id. */
 struct fsc_publish_trace {
 	int64_t id;
+	int64_t segment; /* name of its new segment file, from fsc_store_new_id */
 	int64_t segment_bytes;
 };
 struct fsc_publish {
@@ -247,7 +248,7 @@ struct fsc_publish {
 };
 struct fsc_published {
 	enum fsc_bundle_state state;
-	int64_t *removed; /* traces the bundle had before and has no more: their segments may go */
+	int64_t *removed; /* segments the bundle's traces had before: their files may go */
 	size_t n_removed;
 	struct fsc_err why; /* of a failed bundle, as it is kept */
 };
@@ -280,6 +281,7 @@ struct fsc_trace_row {
 	int64_t launch_pairs, launch_none, launch_ambiguous;
 	const char *meta_json;		  /* JSON object text, "" when none; NULL in lists */
 	const char *source_disagreements; /* as the indexer said it; NULL in lists */
+	int64_t segment;		  /* name of its segment file */
 	int64_t blob_bytes, segment_bytes, segment_version, analysis_version;
 	/* Parts per million of the GPU window, over all devices, scope all; -1 without GPU work. */
 	int64_t gpu_busy_ppm, exposed_comm_ppm;
@@ -515,7 +517,7 @@ fsc_nodiscard enum fsc_status fsc_store_stats(struct fsc_store *s, struct fsc_st
 fsc_nodiscard enum fsc_status fsc_store_blob_referenced(struct fsc_store *s,
 							const uint8_t sha256[FSC_SHA256_LEN],
 							bool *yes, struct fsc_err *err);
-fsc_nodiscard enum fsc_status fsc_store_trace_exists(struct fsc_store *s, int64_t trace, bool *yes,
-						     struct fsc_err *err);
+fsc_nodiscard enum fsc_status fsc_store_segment_referenced(struct fsc_store *s, int64_t segment,
+							   bool *yes, struct fsc_err *err);
 
 #endif

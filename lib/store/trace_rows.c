@@ -45,6 +45,7 @@ static void read_ints(struct fsc_trace_row *t, const struct fsc_row *row)
 	t->synthetic = fsc_row_int(row, 27, 0) != 0;
 	t->blob_bytes = fsc_row_int(row, 28, 0);
 	t->segment_bytes = fsc_row_int(row, 29, 0);
+	t->segment = fsc_row_int(row, 47, 0);
 	t->segment_version = fsc_row_int(row, 30, 0);
 	t->analysis_version = fsc_row_int(row, 31, 0);
 	t->gpu_busy_ppm = fsc_row_int(row, 32, -1);
@@ -265,13 +266,13 @@ enum fsc_status fsc_store_trace_steps(struct fsc_store *s, struct fsc_arena *a, 
 	return st;
 }
 
-enum fsc_status fsc_store_trace_exists(struct fsc_store *s, int64_t trace, bool *yes,
-				       struct fsc_err *err)
+enum fsc_status fsc_store_segment_referenced(struct fsc_store *s, int64_t segment, bool *yes,
+					     struct fsc_err *err)
 {
 	int64_t n = 0;
 	bool found;
-	enum fsc_status st = fsc_store_first_int(s, FSC_Q_TRACE_EXISTS, FSC_ARGS(fsc_v_int(trace)),
-						 &n, &found, err);
+	enum fsc_status st = fsc_store_first_int(s, FSC_Q_SEGMENT_REFS,
+						 FSC_ARGS(fsc_v_int(segment)), &n, &found, err);
 
 	*yes = n > 0;
 	return st;

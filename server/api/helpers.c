@@ -10,6 +10,21 @@
 #include "base/log.h"
 #include "base/num.h"
 
+/* Once more when the file is gone: the bundle was indexed again between the row and the file. */
+static enum fsc_status open_segment(struct fsc_api_trace *t, struct fsc_app *app,
+				    struct fsc_err *err)
+{
+	enum fsc_status st = fsc_query_segment(app->query, &t->row, &t->seg, err);
+	int64_t segment = t->row.segment;
+
+	if (st != FSC_ENOTFOUND ||
+	    fsc_store_trace_get(app->store, &t->arena, t->row.project, t->row.id, &t->row, NULL) ||
+	    t->row.segment == segment)
+		return st;
+	fsc_err_clear(err);
+	return fsc_query_segment(app->query, &t->row, &t->seg, err);
+}
+
 bool fsc_api_trace_open(struct fsc_api_trace *t, struct fsc_req *req, struct fsc_resp *resp,
 			bool with_segment)
 {
@@ -37,7 +52,7 @@ bool fsc_api_trace_open(struct fsc_api_trace *t, struct fsc_req *req, struct fsc
 		if (fsc_resp_not_modified(resp, key, sizeof(key)))
 			goto failed;
 		if (with_segment)
-			st = fsc_query_segment(app->query, &t->row, &t->seg, &err);
+			st = open_segment(t, app, &err);
 		if (!st && t->seg)
 			st = fsc_seg_view(&t->seg, t->seg, &req->stop, &err);
 	}

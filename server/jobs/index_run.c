@@ -28,8 +28,8 @@
 
 struct trace {
 	int64_t id;
-	bool known;		 /* had this id before: its old segment is in use */
-	bool committed;		 /* its segment is in place */
+	int64_t segment; /* name of its file: a new one, the old is in use till the facts are in */
+	bool committed;	 /* its segment is in place */
 	struct fsc_seg_put *put; /* owned, NULL once committed */
 	int64_t segment_bytes;
 	uint64_t spool_at; /* where its facts begin */
@@ -112,12 +112,19 @@ static enum fsc_status unspool(struct run *r, uint64_t at, struct fsc_err *err)
 static enum fsc_status begin_trace(struct run *r, const struct fsc_fact_trace *t,
 				   struct fsc_err *err)
 {
-	struct trace n = { .spool_at = r->spooled + r->buf.len };
+	struct trace n = { .spool_at = r->spooled + r->buf.len,
+			   .segment = fsc_store_new_id(r->env->store) };
+	bool known;
 	enum fsc_status st = fsc_store_trace_id(r->env->store, r->bundle.id, t->member, t->slot,
-						&n.id, &n.known, err);
+						&n.id, &known, err);
 
 	if (st != FSC_OK)
 		return st;
+	/* one that is new twice is refused when it is published */
+	for (size_t i = 0; known && i < r->traces.n; i++)
+		if (r->traces.v[i].id == n.id)
+			return fsc_err_set(err, FSC_EPARSE, "indexer_protocol",
+					   "indexer told of one trace twice");
 	if (!fsc_vec_push(&r->traces, n))
 		return fsc_err_set(err, FSC_ENOMEM, NULL, "facts: no memory for traces");
 	r->open_trace = true;
@@ -296,7 +303,7 @@ static enum fsc_status commit_segments(struct run *r, struct fsc_err *err)
 		enum fsc_status st;
 
 		t->put = NULL;
-		st = fsc_seg_put_commit(put, t->id, err);
+		st = fsc_seg_put_commit(put, t->segment, err);
 		if (st != FSC_OK)
 			return st;
 		t->committed = true;
@@ -314,7 +321,8 @@ static enum fsc_status publish(struct run *r, struct fsc_index_result *out, stru
 	enum fsc_status st = FSC_OK;
 
 	for (size_t i = 0; i < r->traces.n; i++) {
-		struct fsc_publish_trace t = { r->traces.v[i].id, r->traces.v[i].segment_bytes };
+		struct fsc_publish_trace t = { r->traces.v[i].id, r->traces.v[i].segment,
+					       r->traces.v[i].segment_bytes };
 
 		if (!fsc_vec_push(&given, t))
 			st = fsc_err_set(err, FSC_ENOMEM, NULL, "publish: no memory");
@@ -343,8 +351,8 @@ static void run_fini(struct run *r, bool published)
 		struct trace *t = &r->traces.v[i];
 
 		fsc_seg_put_abort(t->put);
-		if (t->committed && !published && !t->known)
-			(void)!fsc_seg_file_delete(r->env->blobs, t->id, NULL);
+		if (t->committed && !published)
+			(void)!fsc_seg_file_delete(r->env->blobs, t->segment, NULL);
 	}
 	fsc_vec_fini(&r->traces);
 	fsc_buf_fini(&r->buf);

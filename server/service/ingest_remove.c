@@ -36,8 +36,8 @@ static enum fsc_status delete_held(struct fsc_ingest *in, struct fsc_arena *a, i
 	if (st != FSC_OK)
 		return st;
 	/* The rows are gone, so the bundle is: files that stay are left to the sweep. */
-	for (size_t i = 0; i < gone.n_traces; i++)
-		(void)!fsc_seg_file_delete(in->o.blobs, gone.traces[i], NULL);
+	for (size_t i = 0; i < gone.n_segments; i++)
+		(void)!fsc_seg_file_delete(in->o.blobs, gone.segments[i], NULL);
 	if (gone.blob_free)
 		(void)!fsc_blob_delete(in->o.blobs, gone.sha256, NULL);
 	(void)!fsc_blobs_reserve_take(in->o.blobs, NULL);
@@ -139,9 +139,9 @@ static enum fsc_status sweep_segment(void *ctx, const struct fsc_blob_entry *e, 
 
 	if (e->modified_at_ns >= s->before_ns)
 		return FSC_OK;
-	st = fsc_store_trace_exists(s->in->o.store, e->trace, &exists, err);
+	st = fsc_store_segment_referenced(s->in->o.store, e->segment, &exists, err);
 	if (st == FSC_OK && !exists &&
-	    fsc_seg_file_delete(s->in->o.blobs, e->trace, NULL) == FSC_OK) {
+	    fsc_seg_file_delete(s->in->o.blobs, e->segment, NULL) == FSC_OK) {
 		s->out->segments++;
 		s->out->bytes += e->bytes;
 	}

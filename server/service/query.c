@@ -12,7 +12,7 @@
 #define DEFAULT_OPEN 64
 
 struct entry {
-	int64_t trace, indexed_at_ns;
+	int64_t trace, segment;
 	struct fsc_seg *seg; /* ref; NULL: free */
 	uint64_t used;
 };
@@ -56,7 +56,7 @@ static struct fsc_seg *lookup(struct fsc_query *q, const struct fsc_trace_row *r
 	for (uint32_t i = 0; i < q->opts.max_open && !seg; i++) {
 		struct entry *e = &q->v[i];
 
-		if (!e->seg || e->trace != row->id || e->indexed_at_ns != row->indexed_at_ns)
+		if (!e->seg || e->trace != row->id || e->segment != row->segment)
 			continue;
 		e->used = ++q->clock;
 		q->hits++;
@@ -86,7 +86,7 @@ static void remember(struct fsc_query *q, const struct fsc_trace_row *row, struc
 			best = e;
 	}
 	old = best->seg;
-	*best = (struct entry){ row->id, row->indexed_at_ns, fsc_seg_ref(seg), ++q->clock };
+	*best = (struct entry){ row->id, row->segment, fsc_seg_ref(seg), ++q->clock };
 	pthread_mutex_unlock(&q->mu);
 	fsc_seg_unref(old);
 }
@@ -101,7 +101,7 @@ enum fsc_status fsc_query_segment(struct fsc_query *q, const struct fsc_trace_ro
 	*out = lookup(q, row);
 	if (*out)
 		return FSC_OK;
-	st = fsc_seg_file_open(q->opts.blobs, row->id, &fd, &size, err);
+	st = fsc_seg_file_open(q->opts.blobs, row->segment, &fd, &size, err);
 	if (st == FSC_ENOTFOUND) {
 		fsc_err_clear(err);
 		return fsc_err_set(err, FSC_ENOTFOUND, "segment_missing",

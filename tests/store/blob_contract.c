@@ -177,7 +177,7 @@ static void listing_tells_what_is_there(void **state)
 	assert_int_equal(e.bytes, 10);
 	assert_true(e.modified_at_ns > now - 10000000000 && e.modified_at_ns < now + 10000000000);
 	assert_ok(p, fsc_blobs_list(p->b, FSC_BLOB_SEGMENT, take_entry, &e, &p->err));
-	assert_true(e.trace == 123456789012345 && e.bytes == 3);
+	assert_true(e.segment == 123456789012345 && e.bytes == 3);
 	assert_ok(p, fsc_blob_put_begin(&put, p->b, &p->err));
 	assert_ok(p, fsc_blobs_list(p->b, FSC_BLOB_TEMP, delete_temp, p->b, &p->err));
 	assert_int_equal(count(p, FSC_BLOB_TEMP), 0);

@@ -233,6 +233,7 @@ static inline enum fsc_status publish_facts(struct place *p, int64_t bundle, str
 
 		if (l->v[i].type != FSC_FACT_TRACE)
 			continue;
+		given[in.n_traces].segment = fsc_store_new_id(p->s);
 		given[in.n_traces].segment_bytes = 10;
 		assert_ok(p, fsc_store_trace_id(p->s, bundle, t->member, t->slot,
 						&given[in.n_traces].id, &known, &p->err));

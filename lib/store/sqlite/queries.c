@@ -18,7 +18,7 @@
 	"launch_ambiguous, synthetic, blob_bytes, segment_bytes, segment_version, "             \
 	"analysis_version, gpu_busy_ppm, exposed_comm_ppm, losses_kinds, losses_count, "        \
 	"received_at, indexed_at, state, stage, done, total, started_at, err_code, "            \
-	"err_message, err_file, err_offset "
+	"err_message, err_file, err_offset, segment "
 
 /* One word of a search: in the text of the row, the bundle's id, or in the name of a kernel of the trace. */
 #define WORD(p)                                                                                \
@@ -105,8 +105,9 @@ const char *const fsc_sqlite_queries[FSC_Q_COUNT] = {
 	[FSC_Q_BUNDLE_LOSSES] = "SELECT l.code, SUM(l.count) AS c FROM trace t "
 				"JOIN loss l ON l.trace = t.id WHERE t.bundle = ?1 "
 				"GROUP BY l.code ORDER BY c DESC, l.code",
-	[FSC_Q_BUNDLE_TRACES] = "SELECT id, name, member, slot, rank FROM trace WHERE bundle = ?1 "
-				"ORDER BY member, slot",
+	[FSC_Q_BUNDLE_TRACES] =
+		"SELECT id, name, member, slot, rank, segment FROM trace WHERE bundle = ?1 "
+		"ORDER BY member, slot",
 	[FSC_Q_BUNDLE_DELETE] = "DELETE FROM bundle WHERE project = ?1 AND id = ?2",
 	[FSC_Q_BUNDLE_REFS] = "SELECT COUNT(*) FROM bundle WHERE sha256 = ?1",
 	/* 1 bundle */
@@ -208,7 +209,7 @@ const char *const fsc_sqlite_queries[FSC_Q_COUNT] = {
 		"events, "
 		"launch_pairs, launch_none, launch_ambiguous, synthetic, blob_bytes, "
 		"segment_bytes, "
-		"segment_version, analysis_version) "
+		"segment_version, analysis_version, segment) "
 		"VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, ?15, "
 		"?16, "
 		"?17, "
@@ -216,7 +217,7 @@ const char *const fsc_sqlite_queries[FSC_Q_COUNT] = {
 		"CASE WHEN json_valid(?28) THEN COALESCE(json_type(?28, '$.synthetic') = "
 		"'true', "
 		"0) "
-		"ELSE 0 END, ?31, ?32, 0, 0) "
+		"ELSE 0 END, ?31, ?32, 0, 0, ?33) "
 		"ON CONFLICT (id) DO UPDATE SET bundle_name = excluded.bundle_name, "
 		"name = excluded.name, format = excluded.format, job = excluded.job, "
 		"host = excluded.host, capture = excluded.capture, rank = excluded.rank, "
@@ -234,7 +235,7 @@ const char *const fsc_sqlite_queries[FSC_Q_COUNT] = {
 		"segment_version = 0, analysis_version = 0, gpu_busy_ppm = -1, "
 		"exposed_comm_ppm = "
 		"-1, "
-		"losses_kinds = 0, losses_count = 0",
+		"losses_kinds = 0, losses_count = 0, segment = excluded.segment",
 	[FSC_Q_TRACE_META_UPSERT] =
 		"INSERT INTO trace_meta (trace, meta_json, source_disagreements) VALUES "
 		"(?1, ?2, "
@@ -254,7 +255,7 @@ const char *const fsc_sqlite_queries[FSC_Q_COUNT] = {
 			    "FROM listing WHERE project = ?1 AND sort_id = ?2 AND trace = ?2",
 	[FSC_Q_TRACE_META] =
 		"SELECT meta_json, source_disagreements FROM trace_meta WHERE trace = ?1",
-	[FSC_Q_TRACE_EXISTS] = "SELECT COUNT(*) FROM trace WHERE id = ?1",
+	[FSC_Q_SEGMENT_REFS] = "SELECT COUNT(*) FROM trace WHERE segment = ?1",
 
 	/* facts */
 	[FSC_Q_FAILURE_INSERT] = "INSERT INTO failure (bundle, n, member, outcome, code, message, "

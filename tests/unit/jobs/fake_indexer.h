@@ -15,6 +15,8 @@
  *   rows N           a trace named rows with N kernels
  *   nonsense         breaks the protocol
  *   full_if PATH     ends as a real one whose segment met a full disk, if the file is there
+ *   dup_if PATH      a trace with the same row twice, which is not published, if the file is there
+ *   again_if PATH    the trace rank0 once more, if the file is there
  *   io_if PATH       the same for a disk that refuses
  * END follows by itself. Include it in one file per program and call fake_indexer_main() first in main.
  */
@@ -136,7 +138,7 @@ static void fake_trace(const char *name, int withdrawn, int damage)
 					    .u.trace_end = { bytes, 1, 1 } });
 }
 
-static void fake_rows(unsigned n)
+static void fake_rows(unsigned n, int same)
 {
 	fake_say((struct fsc_fact){ .type = FSC_FACT_TRACE,
 				    .u.trace = { .member = "rows",
@@ -148,7 +150,7 @@ static void fake_rows(unsigned n)
 	for (unsigned i = 0; i < n; i++) {
 		char name[16];
 
-		snprintf(name, sizeof(name), "k%u", i);
+		snprintf(name, sizeof(name), "k%u", same ? 0 : i);
 		fake_say((struct fsc_fact){ .type = FSC_FACT_KERNEL,
 					    .u.kernel = { .name = name, .kind = "compute" } });
 	}
@@ -159,7 +161,7 @@ static void fake_rows(unsigned n)
 static void fake_do(const char *word, const char *arg)
 {
 	if (!strcmp(word, "rows"))
-		fake_rows((unsigned)strtoul(arg, NULL, 10));
+		fake_rows((unsigned)strtoul(arg, NULL, 10), 0);
 	else if (!strcmp(word, "trace"))
 		fake_trace(arg, 0, 0);
 	else if (!strcmp(word, "withdraw"))
@@ -178,6 +180,10 @@ static void fake_do(const char *word, const char *arg)
 	else if (!strcmp(word, "nonsense") &&
 		 write(FSC_INDEXER_FD_SOCKET, "\xff\xff\xff\xff----", 8) < 0)
 		_exit(93);
+	if (!strcmp(word, "dup_if") && access(arg, F_OK) == 0)
+		fake_rows(2, 1);
+	if (!strcmp(word, "again_if") && access(arg, F_OK) == 0)
+		fake_trace("rank0", 0, 0);
 	if (!strcmp(word, "full_if") && access(arg, F_OK) == 0)
 		_exit(FSC_INDEXER_EXIT_FULL);
 	if (!strcmp(word, "io_if") && access(arg, F_OK) == 0)

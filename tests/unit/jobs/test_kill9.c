@@ -132,7 +132,7 @@ static enum fsc_status check_segment(void *ctx, const struct fsc_blob_entry *e, 
 	bool yes;
 
 	(void)err;
-	assert_ok(p, fsc_store_trace_exists(p->s, e->trace, &yes, &p->err));
+	assert_ok(p, fsc_store_segment_referenced(p->s, e->segment, &yes, &p->err));
 	assert_true(yes);
 	return FSC_OK;
 }

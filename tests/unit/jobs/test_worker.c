@@ -79,12 +79,22 @@ static int count(struct place *p, enum fsc_blob_kind kind)
 	return n;
 }
 
+/* Descriptor of the segment of a trace. */
+static int open_segment(struct place *p, int64_t trace)
+{
+	struct fsc_trace_row row;
+	int fd;
+
+	assert_ok(p, fsc_store_trace_get(p->s, &p->a, 1, trace, &row, &p->err));
+	assert_ok(p, fsc_seg_file_open(p->b, row.segment, &fd, NULL, &p->err));
+	return fd;
+}
+
 static void assert_segment(struct place *p, int64_t trace, const char *text)
 {
 	struct fsc_seg *seg;
-	int fd;
+	int fd = open_segment(p, trace);
 
-	assert_ok(p, fsc_seg_file_open(p->b, trace, &fd, NULL, &p->err));
 	assert_ok(p, fsc_seg_open(&seg, fd, &p->err));
 	assert_string_equal(fsc_seg_str(seg, fsc_seg_info(seg)->job, NULL), text);
 	fsc_seg_unref(seg);
@@ -185,15 +195,19 @@ static void an_indexer_killed_once_does_not_spoil_the_bundle(void **state)
 static void nonsense_from_the_indexer_is_final(void **state)
 {
 	struct place *p = *state;
-	int64_t id = upload(p, "trace rank0\nnonsense");
-	struct fsc_worker *w = start(p);
-	struct fsc_bundle b = wait_end(p, id);
+	static const char *const scripts[] = { "trace rank0\nnonsense", "nonsense" };
 
-	fsc_worker_stop(w);
-	assert_int_equal(b.state, FSC_BUNDLE_FAILED);
-	assert_string_equal(b.err_code, "indexer_protocol");
-	assert_true(b.tries == 1);
-	assert_int_equal(count(p, FSC_BLOB_SEGMENT), 0);
+	for (size_t i = 0; i < FSC_ARRAY_LEN(scripts); i++) {
+		int64_t id = upload(p, scripts[i]);
+		struct fsc_worker *w = start(p);
+		struct fsc_bundle b = wait_end(p, id);
+
+		fsc_worker_stop(w);
+		assert_int_equal(b.state, FSC_BUNDLE_FAILED);
+		assert_string_equal(b.err_code, "indexer_protocol");
+		assert_true(b.tries == 1);
+		assert_int_equal(count(p, FSC_BLOB_SEGMENT), 0);
+	}
 }
 
 static void an_indexer_that_sends_rows_without_end_is_stopped(void **state)
@@ -381,6 +395,45 @@ static void indexing_again_drops_what_is_gone(void **state)
 	assert_int_equal(traces_of(p, id).n_items, 1);
 	assert_string_equal(traces_of(p, id).items[0].name, "stays");
 	assert_int_equal(count(p, FSC_BLOB_SEGMENT), 1);
+}
+
+/* Facts and segment of a trace change together or not at all. */
+static void a_run_that_is_not_published_leaves_the_old_segment_in_use(void **state)
+{
+	static const char *const words[] = { "dup_if", "again_if" };
+	static const char *const codes[] = { "facts", "indexer_protocol" };
+	struct place *p = *state;
+
+	for (int k = 0; k < 2; k++) {
+		char script[400], marker[320];
+		struct stat before, after;
+		struct fsc_worker *w = start(p);
+		struct fsc_bundle b;
+		int64_t id, trace;
+		int fd;
+
+		snprintf(marker, sizeof(marker), "%s/marker%d", p->dir, k);
+		snprintf(script, sizeof(script), "trace rank0\n%s %s", words[k], marker);
+		id = upload(p, script);
+		assert_int_equal(wait_end(p, id).state, FSC_BUNDLE_READY);
+		trace = traces_of(p, id).items[0].id;
+		fd = open_segment(p, trace);
+		assert_int_equal(fstat(fd, &before), 0);
+		close(fd);
+		close(open(marker, O_CREAT | O_WRONLY, 0600));
+		assert_ok(p, fsc_store_bundle_reindex(p->s, 1, id, &p->err));
+		fsc_worker_wake(w);
+		b = wait_end(p, id);
+		fsc_worker_stop(w);
+		assert_int_equal(b.state, FSC_BUNDLE_FAILED);
+		assert_string_equal(b.err_code, codes[k]);
+		fd = open_segment(p, trace);
+		assert_int_equal(fstat(fd, &after), 0);
+		close(fd);
+		assert_true(before.st_ino == after.st_ino);
+		assert_int_equal(count(p, FSC_BLOB_SEGMENT), k + 1);
+		assert_int_equal(count(p, FSC_BLOB_TEMP), 0);
+	}
 }
 
 /* Nobody tells the worker before it publishes: the lease is long, so there is no heartbeat meanwhile. */
@@ -606,6 +659,7 @@ int main(int argc, char **argv)
 		contract_test(a_heartbeat_outlasts_the_lease),
 		contract_test(indexing_again_keeps_ids_and_segments),
 		contract_test(indexing_again_drops_what_is_gone),
+		contract_test(a_run_that_is_not_published_leaves_the_old_segment_in_use),
 		contract_test(a_bundle_deleted_before_publishing_leaves_no_segments),
 		contract_test(a_missing_blob_is_said_so),
 		contract_test(a_missing_indexer_is_waited_for_however_long),

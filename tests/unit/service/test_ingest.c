@@ -319,14 +319,16 @@ static void the_sweep_takes_only_what_is_old_and_nobodys(void **state)
 	struct fsc_upload_done done;
 	struct fsc_sweep_done swept;
 	struct fsc_upload *running;
+	struct fsc_trace_row row;
 	int64_t trace = ready_trace(p, "t", "t", "", "", 0);
 	uint64_t size;
 	int fd;
 
 	assert_ok(p, upload(p, in, &b, "acknowledged", &done));
 	orphan_blob(p, "orphan");
-	orphan_segment(p, trace);     /* not an orphan: its trace is there */
-	orphan_segment(p, trace + 1); /* one */
+	assert_ok(p, fsc_store_trace_get(p->s, &p->a, 1, trace, &row, &p->err));
+	orphan_segment(p, row.segment);	    /* not an orphan: its trace is there */
+	orphan_segment(p, row.segment + 1); /* one */
 	assert_ok(p, fsc_ingest_begin(&running, in, &b, &p->err));
 	assert_ok(p, fsc_ingest_sweep(in, 3600000000000, false, &swept, &p->err));
 	assert_true(!swept.temps && !swept.blobs && !swept.segments); /* all of it is young */
@@ -337,7 +339,7 @@ static void the_sweep_takes_only_what_is_old_and_nobodys(void **state)
 	assert_int_equal(swept.temps, 1); /* older than four times that */
 	fsc_ingest_abort(running);
 	assert_ok(p, fsc_blob_stat(p->b, done.sha256, &size, &p->err));
-	assert_ok(p, fsc_seg_file_open(p->b, trace, &fd, &size, &p->err));
+	assert_ok(p, fsc_seg_file_open(p->b, row.segment, &fd, &size, &p->err));
 	close(fd);
 	assert_int_equal(count(p, FSC_BLOB_BLOB), 1);
 	fsc_ingest_free(in);
