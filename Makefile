@@ -113,6 +113,7 @@ SRC_export := \
 	lib/export/chrome.c \
 	lib/export/chrome_flows.c \
 	lib/export/chrome_text.c \
+	lib/export/csv.c \
 	lib/export/perfetto.c \
 	lib/export/perfetto_tracks.c \
 	lib/export/perfetto_args.c \

@@ -5,11 +5,13 @@
 #include <string.h>
 
 #include "export/chrome.h"
+#include "export/csv.h"
 #include "export/perfetto.h"
 
 static const struct fsc_exporter *const exporters[] = {
 	&fsc_export_perfetto,
 	&fsc_export_chrome,
+	&fsc_export_csv,
 };
 
 const struct fsc_exporter *fsc_exporter_find(const char *name)

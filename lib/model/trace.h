@@ -51,6 +51,9 @@ enum fsc_kind {
 	FSC_KIND_COUNT
 };
 
+/* Name in answers and exports: "op", "compute" … */
+const char *fsc_kind_name(uint8_t kind);
+
 static inline bool fsc_kind_is_gpu_work(uint8_t k)
 {
 	return k >= FSC_KIND_COMPUTE && k <= FSC_KIND_GPU_OTHER;
