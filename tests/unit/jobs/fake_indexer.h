@@ -77,7 +77,11 @@ static int64_t fake_segment(const char *name, int damage)
 {
 	struct fsc_build *b = fsc_build_new();
 	struct fsc_build_slice s = {
-		.ts = 5, .dur = 5, .correlation = FSC_NO_CORRELATION, .args = FSC_NO_ARGS
+		.ts = 5,
+		.dur = 5,
+		.correlation = FSC_NO_CORRELATION,
+		.args = FSC_NO_ARGS,
+		.kind = FSC_KIND_OTHER,
 	};
 	struct fsc_build_id one = { .num = 1 };
 	struct fsc_seg_write_stats stats = { 0 };
@@ -92,8 +96,11 @@ static int64_t fake_segment(const char *name, int damage)
 	    fsc_build_slice(&slice, b, &s))
 		_exit(92);
 	fsc_build_trace(b)->meta.job = s.name;
-	if (fsc_build_finish(&t, b, NULL) || fsc_seg_write(fd, t, NULL, &stats, NULL))
+	struct fsc_err err = FSC_ERR_INIT;
+	if (fsc_build_finish(&t, b, &err) || fsc_seg_write(fd, t, NULL, &stats, &err)) {
+		dprintf(2, "%s: %s", err.code, err.msg);
 		_exit(95);
+	}
 	if (damage == 1 && pwrite(fd, "garbage", 7, 0) < 0)
 		_exit(96);
 	if (damage == 2) {
