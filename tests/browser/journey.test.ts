@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // The way of a trace through the browser: upload, list, timeline, zoom, range, details, analysis, Perfetto.
 import assert from 'node:assert/strict';
+import { readFileSync } from 'node:fs';
 import { after, before, test } from 'node:test';
 import { gunzipSync } from 'node:zlib';
 import type { Browser, BrowserContext, Page } from 'playwright-core';
@@ -200,7 +201,7 @@ test('clicking a kernel shows its launch, its arguments and its neighbours', opt
 	for (const part of [/cudaLaunchKernel/, /40\.000 µs/, /\[16, 64, 1\]/, /\[256, 1, 1\]/, /232/, /144 KiB/, new RegExp(`${GEMMS_PER_STEP * STEPS} in trace`)]) assert.match(text, part);
 	await page.getByRole('button', { name: 'Next of the same name' }).click();
 	await until(page, 'the next of the same name', () => (window.__ui!.details()?.ts ?? 0) > 0 && !location.search.includes('sel=none'));
-	await page.keyboard.press('BracketLeft');
+	await page.keyboard.press('Shift+BracketLeft');
 	const start = at.t0;
 	await page.waitForTimeout(300);
 	assert.equal(await page.evaluate(() => window.__ui!.details()!.ts), start);
@@ -213,6 +214,15 @@ test('clicking a kernel shows its launch, its arguments and its neighbours', opt
 	await until(page, 'the launch', () => window.__ui!.details()?.name === 'cudaLaunchKernel');
 	await page.goBack();
 	await until(page, 'back to the kernel', () => window.__ui!.details()?.launched_by?.name === 'cudaLaunchKernel');
+	const kernel = await page.evaluate(() => window.__ui!.details()!.ts);
+	await page.keyboard.press('BracketRight'); // a kernel launches nothing: stays
+	await page.waitForTimeout(200);
+	assert.equal(await page.evaluate(() => window.__ui!.details()!.ts), kernel);
+	await page.keyboard.press('BracketLeft');
+	await until(page, 'the launch by key', () => window.__ui!.details()?.name === 'cudaLaunchKernel');
+	await page.keyboard.press('BracketRight');
+	await until(page, 'the kernel by key', () => window.__ui!.details()?.launched_by?.name === 'cudaLaunchKernel');
+	assert.equal(await page.evaluate(() => window.__ui!.details()!.ts), kernel);
 	await page.keyboard.press('KeyP');
 	await page.locator('.gutter-rows.pinned', { hasText: 'Stream 7' }).waitFor();
 	assert.match(page.url(), /pin=\d+/);
@@ -343,6 +353,32 @@ function assertTrace(bytes: Buffer, name: string): void {
 	assert.ok(packets > 5);
 	assert.ok(raw.includes(Buffer.from(name)), 'holds the kernel');
 }
+
+test('the export menu offers each format for the range and for the whole trace', opts, async () => {
+	await page.goto(`${s.url}/traces/${trace}?test`);
+	await settled(page);
+	const menu = page.locator('.export-menu');
+	await menu.getByRole('button', { name: 'Export' }).click();
+	await axe(page, 'the export menu');
+	assert.deepEqual(await menu.locator('a').evaluateAll((a) => a.map((x) => x.getAttribute('href')!.replace(/^.*export/, ''))), ['/perfetto', '/chrome', '/csv']);
+	await page.keyboard.press('Escape');
+	assert.equal(await menu.locator('a').count(), 0);
+	const box = await canvasBox(page);
+	await page.mouse.move(box.x + 300, box.y + 60);
+	await page.mouse.down();
+	await page.mouse.move(box.x + 500, box.y + 60, { steps: 4 });
+	await page.mouse.up();
+	const range = await until(page, 'a range', () => window.__ui!.range());
+	await menu.getByRole('button', { name: 'Export' }).click();
+	const links = await menu.locator('a').evaluateAll((a) => a.map((x) => x.getAttribute('href')!.replace(/^.*export/, '')));
+	assert.equal(links.length, 6);
+	assert.equal(links[2], `/csv?t0=${range.t0}&t1=${range.t1}`);
+	const [download] = await Promise.all([page.waitForEvent('download'), menu.locator('a').nth(2).click()]);
+	assert.match(download.suggestedFilename(), /\.csv$/);
+	assert.match(readFileSync(await download.path(), 'utf8'), /^slice,track,pid,.*\r\n\d/);
+	assert.equal(await menu.locator('a').count(), 0, 'closed after a choice');
+	await page.keyboard.press('Escape');
+});
 
 test('the whole trace opens in Perfetto too', opts, async () => {
 	await page.goto(`${s.url}/traces/${trace}/analysis`);

@@ -4,6 +4,7 @@ import test from 'node:test';
 import { EMPTY_STATE, parseState, writeState } from '../src/lib/urlstate';
 import { apiParams, listState, withState } from '../src/pages/list_state';
 import { safeNext } from '../src/lib/next';
+import { downloadUrl } from '../src/lib/exports';
 import { absolute, exportUrl, padded, viewerUrl } from '../src/lib/perfetto';
 import { lossSummary, traceTitle } from '../src/lib/text';
 
@@ -53,6 +54,11 @@ test('an export asks for the range with some room, never before the start', () =
 	assert.equal(exportUrl('7', null), '/api/v1/traces/7/export/perfetto');
 	const w = padded({ t0: 10, t1: 1010, select: { ts: 10, dur: 1000 } });
 	assert.ok(w.t0 === 0 && w.t1 > 1010);
+});
+
+test('a download is of exactly the range', () => {
+	assert.equal(downloadUrl('7', 'csv', null), '/api/v1/traces/7/export/csv');
+	assert.equal(downloadUrl('7', 'chrome', { t0: 10, t1: 1010 }), '/api/v1/traces/7/export/chrome?t0=10&t1=1010');
 });
 
 test('titles and loss badges read well', () => {

@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 import assert from 'node:assert/strict';
 import test from 'node:test';
-import type { Process, Track } from '../src/lib/types';
+import type { Details, Process, SliceRef, Track } from '../src/lib/types';
 import { MAX_DEPTHS, buildLayout, buildPinned, depthAt, depthHeight, depthTop, rowAt, trackLabel } from '../src/timeline/layout';
 import { TextFitter } from '../src/timeline/labels';
 import { minimapWindow, stepTitle, firstStep } from '../src/timeline/ruler';
 import { rangeUnit, withPart } from '../src/lib/timeunit';
+import { follow, linksOf } from '../src/timeline/links';
 import * as v from '../src/timeline/viewport';
 import { mergedText } from '../src/lib/merged';
 
@@ -164,4 +165,17 @@ test('steps are found by time and titled by number', () => {
 test('a merged bucket says what it stands for', () => {
 	assert.equal(mergedText({ count: 37, busy: 0.81, kind: 5 }), '37 kernels, 81 % busy');
 	assert.equal(mergedText({ count: 2, busy: 1, kind: 1 }), '2 slices, 100 % busy');
+});
+
+test('the way along a flow prefers launches, goes over flows, and ends where there is none', () => {
+	const ref = (id: number): SliceRef => ({ id, name: `s${id}`, track: 0, ts: id, dur: 1 });
+	const d = (more: Partial<Details>): Details => ({ id: 9, track: 0, depth: 0, name: 'x', kind: 'op', ts: 9, dur: 1, ...more });
+	assert.equal(follow(null, 'next'), null);
+	assert.equal(follow(d({}), 'prev'), null);
+	const launch = d({ launches: [ref(1), ref(2)], flows: [{ ...ref(1), dir: 'out', cat: 'ac2g' }, { ...ref(5), dir: 'out', cat: 'fwdbwd' }, { ...ref(6), dir: 'in' }] });
+	assert.equal(follow(launch, 'next')!.id, 1);
+	assert.equal(follow(launch, 'prev')!.id, 6);
+	assert.deepEqual(linksOf(launch).map((l) => [l.how, l.to.id]), [['launches', 1], ['launches', 2], ['to, fwdbwd', 5], ['from, flow', 6]]);
+	assert.equal(follow(d({ launched_by: ref(3), flows: [{ ...ref(4), dir: 'in' }] }), 'prev')!.id, 3);
+	assert.equal(follow(d({ launched_by: ref(3) }), 'next'), null);
 });

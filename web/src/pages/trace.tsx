@@ -4,13 +4,13 @@ import { useEffect } from 'preact/hooks';
 import { query } from '../app/router';
 import { server } from '../app/session';
 import { AnalysisPage } from '../analysis/analysis';
-import { Badge, CopyButton, Empty, ErrorPanel, LinkButton, Skeleton } from '../components/basics';
+import { Badge, CopyButton, Empty, ErrorPanel, Skeleton } from '../components/basics';
+import { ExportMenu } from '../components/export_menu';
 import { LossBadge } from '../components/losses';
 import { PerfettoButton } from '../components/perfetto_button';
 import { getJson } from '../lib/api';
 import { dateTime, durLong, int } from '../lib/format';
 import { useInterval, useLoad } from '../lib/load';
-import { exportUrl } from '../lib/perfetto';
 import { traceTitle } from '../lib/text';
 import type { Trace } from '../lib/types';
 import { parseState } from '../lib/urlstate';
@@ -53,7 +53,7 @@ function Head({ t, tab }: { t: Trace; tab: Tab }) {
 				<LossBadge losses={t.losses} />
 				<span class="grow" />
 				<CopyButton icon="link" text={() => location.href}>Copy link</CopyButton>
-				<LinkButton icon="download" href={exportUrl(t.id, range)} download>{range ? 'Export range' : 'Export'}</LinkButton>
+				<ExportMenu traceId={t.id} range={range} />
 				{server.value.perfetto_origin && <PerfettoButton key={range ? 'r' : 'w'} primary trace={t} what={range}>{range ? 'Open range in Perfetto' : 'Open in Perfetto'}</PerfettoButton>}
 			</div>
 			<div class="page-tabs">

@@ -2,18 +2,14 @@
 // Flows and launches of the selected slice; each end leads to its slice.
 import { Middle } from '../components/basics';
 import { durExact, int } from '../lib/format';
-import type { SliceRef } from '../lib/types';
 import { trackLabel } from './layout';
+import { linksOf } from './links';
 import type { TimelineModel } from './model';
 
 export function FlowsTable({ model }: { model: TimelineModel }) {
 	const d = model.details.value;
 	if (!model.sel.value || !d) return <div class="hint"><p><b>No slice selected.</b> Click a slice to see what launched it, what it launches and its flows.</p></div>;
-	const rows: [string, SliceRef][] = [];
-	if (d.launched_by) rows.push(['launched by', d.launched_by]);
-	for (const k of d.launches ?? []) rows.push(['launches', k]);
-	const known = new Set(rows.map(([, r]) => r.id));
-	for (const f of d.flows ?? []) if (!known.has(f.id)) rows.push([f.dir === 'in' ? `from, ${f.cat ?? 'flow'}` : `to, ${f.cat ?? 'flow'}`, f]);
+	const rows = linksOf(d);
 	if (rows.length === 0) return <div class="hint"><p>Nothing is connected with this slice.</p></div>;
 	return (
 		<div class="table-scroll" tabIndex={0} role="region" aria-label="Flows of the selected slice">
@@ -21,7 +17,7 @@ export function FlowsTable({ model }: { model: TimelineModel }) {
 				<colgroup><col style={{ width: '150px' }} /><col /><col style={{ width: '200px' }} /><col style={{ width: '130px' }} /><col style={{ width: '130px' }} /></colgroup>
 				<thead><tr><th scope="col">How</th><th scope="col">Slice</th><th scope="col">Track</th><th scope="col" class="num">Duration</th><th scope="col" class="num">Distance</th></tr></thead>
 				<tbody>
-					{rows.map(([how, r]) => {
+					{rows.map(({ how, to: r }) => {
 						const t = model.byId.get(r.track);
 						return (
 							<tr key={how + r.id}>

@@ -187,8 +187,10 @@ export class Input {
 		}
 		switch (e.key) {
 			case '/': this.focusSearch(); return true;
-			case '[': void m.sameName('prev'); return true;
-			case ']': void m.sameName('next'); return true;
+			case '[': m.follow('prev'); return true;
+			case ']': m.follow('next'); return true;
+			case '{': void m.sameName('prev'); return true;
+			case '}': void m.sameName('next'); return true;
 			case 'Escape': m.clear(); return true;
 			case 'Enter': if (onControl || !m.hits.needle) return false; void this.stepHit(e.shiftKey ? -1 : 1); return true;
 			case 'ArrowLeft': case 'ArrowRight': case 'ArrowUp': case 'ArrowDown':

@@ -8,6 +8,7 @@ import { EMPTY_STATE, parseState, writeState } from '../lib/urlstate';
 import type { Selection, TimelineState } from '../lib/urlstate';
 import { buildLayout, buildPinned, trackKey } from './layout';
 import { HitList } from './hits';
+import { follow } from './links';
 import { around, clamp, limits, reveal } from './viewport';
 import type { Window } from './viewport';
 
@@ -230,6 +231,12 @@ export class TimelineModel {
 		}
 		if (r && depth >= r.depths) this.openTrack(id);
 		this.scrollTo.value = { track: id, depth };
+	}
+
+	/** Along the launch or the flow of the selected slice; stays where there is none. */
+	follow(dir: 'prev' | 'next'): void {
+		const ref = follow(this.details.value, dir);
+		if (ref) this.goTo(ref);
 	}
 
 	/** Previous or next slice of the same name. */
