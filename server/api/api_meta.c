@@ -173,9 +173,11 @@ static void write_workers(struct fsc_app *app, struct fsc_buf *out)
 		     "fleetscope_index_runs_total{outcome=\"ready\"} %llu\n"
 		     "fleetscope_index_runs_total{outcome=\"failed\"} %llu\n"
 		     "fleetscope_index_runs_total{outcome=\"retried\"} %llu\n"
-		     "fleetscope_index_runs_total{outcome=\"returned\"} %llu\n",
+		     "fleetscope_index_runs_total{outcome=\"returned\"} %llu\n"
+		     "fleetscope_index_runs_total{outcome=\"postponed\"} %llu\n",
 		     (unsigned long long)w.ready, (unsigned long long)w.failed,
-		     (unsigned long long)w.retried, (unsigned long long)w.returned);
+		     (unsigned long long)w.retried, (unsigned long long)w.returned,
+		     (unsigned long long)w.postponed);
 	gauge(out, "counter", "fleetscope_index_cpu_seconds_total", "CPU time of indexers.",
 	      (double)w.cpu_ns / 1e9);
 	fsc_query_stats(app->query, &q);

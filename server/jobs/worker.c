@@ -155,8 +155,8 @@ static void end_postponed(struct slot *s, const struct fsc_index_result *res,
 	struct fsc_err err;
 	enum fsc_status st;
 
-	log_end(s, "postponed", res, why);
 	count(w, &w->stats.postponed, res);
+	log_end(s, "postponed", res, why);
 	for (;;) {
 		err = (struct fsc_err)FSC_ERR_INIT;
 		st = fsc_queue_postpone(w->queue, &s->lease, pause, &err);

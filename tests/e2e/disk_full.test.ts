@@ -69,6 +69,9 @@ test('indexing again on a full disk keeps the traces there are, and is done when
 	assert.match(s.log(), /msg=postponed .*code=disk_full/);
 	assert.equal((await fetch(`${s.url}/api/v1/traces/${trace}/minimap`)).status, 200);
 	assert.notEqual((await getJson(s, `/bundles/${u.body.id}`)).state, 'failed');
+	const counted = async (): Promise<boolean> => /outcome="postponed"} [1-9]/.test(await (await fetch(`${s.url}/metrics`)).text());
+	for (let i = 0; i < 250 && !(await counted()); i++) await sleep(20);
+	assert.ok(await counted(), 'no run is counted as postponed');
 	await s.stop();
 	const again = await startServer({ data });
 	const after = await waitBundle(again, u.body.id);
