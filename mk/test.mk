@@ -103,5 +103,6 @@ bench: ## measure the targets beside their peers (release build; not part of tes
 	@$(MAKE) --no-print-directory MODE=release -j$(JOBS) all bench-bins
 	@$(MAKE) --no-print-directory MODE=release bench-run
 .PHONY: bench-run
-bench-run:
-	@scripts/run-bench.sh $(call pick,$(BENCH_BINS))
+BENCH_NODE := build/tests/bench/browser.bench.mjs
+bench-run: node-bundles
+	@scripts/run-bench.sh $(call pick,$(BENCH_BINS) $(BENCH_NODE))

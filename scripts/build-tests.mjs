@@ -1,18 +1,19 @@
 // SPDX-License-Identifier: Apache-2.0
-// Bundles every tests/{api,e2e,browser}/**/*.test.ts into build/tests/<same path>.mjs, so that node 18 runs it.
+// Bundles every tests/{api,e2e,browser}/**/*.test.ts, and tests/bench/*.bench.ts, into build/tests/<same path>.mjs, so that
+// node 18 runs it.
 // The unit tests of the browser part (web/test) come along as build/tests/web.
 // Packages stay outside the bundles and are found through the link build/tests/node_modules.
 import { createRequire } from 'node:module';
 import { existsSync, mkdirSync, readdirSync, rmSync, symlinkSync } from 'node:fs';
 import { join } from 'node:path';
 
-const folders = ['tests/api', 'tests/e2e', 'tests/browser', 'tests/store', 'tests/collector'];
+const folders = ['tests/api', 'tests/e2e', 'tests/browser', 'tests/store', 'tests/collector', 'tests/bench'];
 const tests = [];
 const walk = (dir) => {
   for (const e of readdirSync(dir, { withFileTypes: true })) {
     const path = join(dir, e.name);
     if (e.isDirectory() && e.name !== 'node_modules') walk(path);
-    else if (/\.test\.tsx?$/.test(e.name)) tests.push(path);
+    else if (/\.(test|bench)\.tsx?$/.test(e.name)) tests.push(path);
   }
 };
 for (const dir of folders) if (existsSync(dir)) walk(dir);

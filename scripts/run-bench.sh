@@ -7,7 +7,10 @@ out=build/bench.txt
 : >"$out"
 status=0
 for prog in "$@"; do
-	"$prog" | tee -a "$out" || status=1
+	case $prog in
+	*.mjs) timeout 900 node --enable-source-maps "$prog" ;;
+	*) "$prog" ;;
+	esac | tee -a "$out" || status=1
 done
 awk 'BEGIN { print "[" }
 	NF >= 5 { printf "%s  {\"name\":\"%s\",\"value\":%s,\"unit\":\"%s\",\"ratio\":%s,\"baseline\":\"%s\"}", sep, $1, $2, $3,
