@@ -117,6 +117,8 @@ const files = [
 	'tracelens/b200/eager_trace.json.gz',
 	'param/dlrm_8rank/worker0_step_12.1694128201545.pt.trace.json',
 	'kineto/resnet50_num_workers_0_worker0.1623143089861.pt.trace.json.gz',
+	'tracelens/h100/Qwen_Qwen1.5-0.5B-Chat__1016005.json.gz',
+	'hta/df_index_resolver/df_index_resolver.json.gz',
 ];
 for (const f of files) {
 	const path = testdata ? join(testdata, 'gpu-traces', f) : '';
