@@ -458,6 +458,11 @@ static enum fsc_status died(const struct run *r, struct fsc_err *err)
 		return fsc_err_set(err, FSC_EIO, "indexer_killed",
 				   "indexer was killed by signal %d (SIG%s)%s%.120s", sig,
 				   name ? name : "?", sep, r->res.note);
+	/* what loaders and shells say of a program that cannot run, for example without a library of its own */
+	if (r->res.exit_code == 127 && !r->res.frames)
+		return fsc_err_set(err, FSC_EIO, "indexer_start",
+				   "indexer could not be started (status 127)%s%.160s", sep,
+				   r->res.note);
 	if (r->res.exit_code == FSC_INDEXER_EXIT_SANDBOX)
 		return fsc_err_set(err, FSC_EIO, "indexer_start",
 				   "indexer could not enter its sandbox%s%.160s", sep, r->res.note);
