@@ -8,6 +8,7 @@
 
 #include <setjmp.h>
 #include <stdarg.h>
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 #include <stdio.h>
@@ -30,6 +31,15 @@ static inline const char *test_data(char *buf, size_t cap, const char *rel)
 	print_message("skipped, no test data: %s\n", rel);
 	skip();
 	return NULL;
+}
+
+/* True under a wrapper such as valgrind: tens of times slower, and vfork is fork there, so that the C library cannot
+ * tell why an exec failed. */
+static inline bool test_is_wrapped(void)
+{
+	const char *wrap = getenv("FSC_WRAP");
+
+	return wrap && wrap[0];
 }
 
 /* The absolute path of a file of the source tree, in buf. */

@@ -424,8 +424,7 @@ static void a_program_that_is_not_there_is_an_error_with_its_name(void **state)
 	struct seen seen = { .traces = 0 };
 
 	(void)state;
-	/* valgrind runs vfork as fork, so the C library cannot tell the parent why exec failed */
-	if (getenv("FSC_WRAP") && strstr(getenv("FSC_WRAP"), "valgrind"))
+	if (test_is_wrapped())
 		skip();
 	job.program = "/nonexistent/fleetscope-indexer";
 	assert_int_equal(run_job(&job, &seen, &res, &err), FSC_EIO);

@@ -232,7 +232,7 @@ static void devices_are_counted_once_at_any_number_of_streams(void **state)
 		assert_int_equal(fsc_seg_minimap(busy, s, 0, fsc_seg_info(s)->t_max_ns + 1, 4000,
 						 NULL),
 				 FSC_OK);
-		assert_true(fsc_clock_cpu_ns() - cpu < 2000000000);
+		assert_true(test_is_wrapped() || fsc_clock_cpu_ns() - cpu < 2000000000);
 		fsc_free(busy);
 		fsc_seg_unref(s);
 		fsc_trace_free(t);
