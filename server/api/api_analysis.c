@@ -15,7 +15,10 @@ static struct fsc_analysis_key key_of(const struct fsc_req *req, const struct fs
 					  .steps = steps && *steps ? steps : NULL };
 }
 
-void fsc_api_analysis(struct fsc_req *req, struct fsc_resp *resp)
+/* The object that `fill` writes about the analysis of the asked steps. */
+static void answer(struct fsc_req *req, struct fsc_resp *resp,
+		   enum fsc_status (*fill)(struct fsc_analyses *, const struct fsc_analysis_key *,
+					   struct fsc_json *, struct fsc_err *))
 {
 	struct fsc_err err = FSC_ERR_INIT;
 	struct fsc_analysis_key key;
@@ -27,11 +30,16 @@ void fsc_api_analysis(struct fsc_req *req, struct fsc_resp *resp)
 	key = key_of(req, &t);
 	j = fsc_resp_json(resp, 200);
 	fsc_json_obj(&j);
-	if (fsc_analyses_summary(fsc_api_app(req)->analyses, &key, &j, &err))
+	if (fill(fsc_api_app(req)->analyses, &key, &j, &err))
 		fsc_api_fail(req, resp, &err);
 	else
 		fsc_json_obj_end(&j);
 	fsc_api_trace_close(&t);
+}
+
+void fsc_api_analysis(struct fsc_req *req, struct fsc_resp *resp)
+{
+	answer(req, resp, fsc_analyses_summary);
 }
 
 static enum fsc_status kernels_query(const struct fsc_req *req, struct fsc_kernels_query *q,
@@ -80,19 +88,5 @@ void fsc_api_kernels(struct fsc_req *req, struct fsc_resp *resp)
 
 void fsc_api_steps(struct fsc_req *req, struct fsc_resp *resp)
 {
-	struct fsc_err err = FSC_ERR_INIT;
-	struct fsc_analysis_key key;
-	struct fsc_api_trace t;
-	struct fsc_json j;
-
-	if (!fsc_api_trace_open(&t, req, resp, true))
-		return;
-	key = key_of(req, &t);
-	j = fsc_resp_json(resp, 200);
-	fsc_json_obj(&j);
-	if (fsc_analyses_steps(fsc_api_app(req)->analyses, &key, &j, &err))
-		fsc_api_fail(req, resp, &err);
-	else
-		fsc_json_obj_end(&j);
-	fsc_api_trace_close(&t);
+	answer(req, resp, fsc_analyses_steps);
 }

@@ -120,20 +120,17 @@ void fsc_api_bundle_upload(struct fsc_req *req, struct fsc_resp *resp)
 
 static void emit_progress(struct fsc_json *j, const struct fsc_bundle *b)
 {
-	int64_t end = b->finished_at_ns ? b->finished_at_ns : fsc_clock_real_ns();
+	const struct fsc_api_progress p = {
+		.started_at_ns = b->started_at_ns,
+		.until_ns = b->finished_at_ns ? b->finished_at_ns : fsc_clock_real_ns(),
+		.done = b->done,
+		.total = b->total,
+		.events = b->events,
+		.member = b->member,
+	};
 
 	fsc_api_opt_str(j, "stage", b->stage);
-	if (!b->started_at_ns)
-		return;
-	fsc_json_key(j, "progress");
-	fsc_json_obj(j);
-	fsc_json_kint(j, "done", b->done);
-	fsc_json_kint(j, "total", b->total);
-	fsc_json_kstr(j, "member", b->member ? b->member : "");
-	fsc_json_kint(j, "events", b->events);
-	fsc_json_kint(j, "elapsed_ms",
-		      end > b->started_at_ns ? (end - b->started_at_ns) / 1000000 : 0);
-	fsc_json_obj_end(j);
+	fsc_api_progress(j, &p);
 }
 
 /* Members of a bundle that lists and the single answer share. */

@@ -94,20 +94,17 @@ static void emit_row_bundle(struct fsc_json *j, const struct fsc_trace_item *it)
 {
 	const struct fsc_api_error_fields e = { it->err_code, it->err_message, it->err_file,
 						it->err_offset };
-	int64_t now = fsc_clock_real_ns();
+	const struct fsc_api_progress p = {
+		.started_at_ns = it->started_at_ns,
+		.until_ns = fsc_clock_real_ns(),
+		.done = it->done,
+		.total = it->total,
+		.events = it->events,
+		.member = it->member,
+	};
 
 	fsc_api_opt_str(j, "stage", it->stage);
-	if (it->started_at_ns) {
-		fsc_json_key(j, "progress");
-		fsc_json_obj(j);
-		fsc_json_kint(j, "done", it->done);
-		fsc_json_kint(j, "total", it->total);
-		fsc_json_kstr(j, "member", it->member ? it->member : "");
-		fsc_json_kint(j, "events", it->events);
-		fsc_json_kint(j, "elapsed_ms",
-			      now > it->started_at_ns ? (now - it->started_at_ns) / 1000000 : 0);
-		fsc_json_obj_end(j);
-	}
+	fsc_api_progress(j, &p);
 	fsc_api_error_obj(j, &e);
 }
 

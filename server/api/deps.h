@@ -76,6 +76,13 @@ void fsc_api_null_int(struct fsc_json *j, const char *key, int64_t v);
 void fsc_api_time(struct fsc_json *j, const char *key,
 		  int64_t real_ns); /* ISO 8601; left out when 0 */
 void fsc_api_losses(struct fsc_json *j, const struct fsc_loss_rows *rows);
+struct fsc_api_progress {
+	int64_t started_at_ns, until_ns; /* until: its end, or now */
+	int64_t done, total, events;
+	const char *member; /* NULL: none */
+};
+/* "progress": {...}, left out before the work has begun */
+void fsc_api_progress(struct fsc_json *j, const struct fsc_api_progress *p);
 struct fsc_api_error_fields {
 	const char *code, *message, *file;
 	int64_t offset;

@@ -186,6 +186,22 @@ void fsc_api_losses(struct fsc_json *j, const struct fsc_loss_rows *rows)
 	fsc_json_arr_end(j);
 }
 
+void fsc_api_progress(struct fsc_json *j, const struct fsc_api_progress *p)
+{
+	if (!p->started_at_ns)
+		return;
+	fsc_json_key(j, "progress");
+	fsc_json_obj(j);
+	fsc_json_kint(j, "done", p->done);
+	fsc_json_kint(j, "total", p->total);
+	fsc_json_kstr(j, "member", p->member ? p->member : "");
+	fsc_json_kint(j, "events", p->events);
+	fsc_json_kint(j, "elapsed_ms",
+		      p->until_ns > p->started_at_ns ? (p->until_ns - p->started_at_ns) / 1000000
+						     : 0);
+	fsc_json_obj_end(j);
+}
+
 void fsc_api_error_obj(struct fsc_json *j, const struct fsc_api_error_fields *e)
 {
 	if (!e->code || !*e->code)
