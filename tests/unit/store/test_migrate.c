@@ -161,50 +161,66 @@ static enum fsc_status migrate_with(struct place *p, const struct fsc_embed *ite
 	return st;
 }
 
-#define FILE_OF(name_, text)                                           \
-	{                                                              \
-		name_, (const unsigned char *)(text), sizeof(text) - 1 \
+/* Our migrations and two more, made up. */
+struct next_files {
+	struct fsc_embed items[64];
+	char names[2][32], texts[2][256];
+};
+static struct fsc_embed *files_after_ours(struct next_files *f, const char *first,
+					  const char *second)
+{
+	const size_t n = fsc_store_migrations.n_items;
+
+	assert_true(n + 2 <= FSC_ARRAY_LEN(f->items));
+	memcpy(f->items, fsc_store_migrations.items, n * sizeof(f->items[0]));
+	for (size_t i = 0; i < 2; i++) {
+		snprintf(f->names[i], sizeof(f->names[i]), "%04zu_made_up.sql", n + i + 1);
+		snprintf(f->texts[i], sizeof(f->texts[i]), "%s PRAGMA user_version = %zu;",
+			 i ? second : first, n + i + 1);
+		f->items[n + i] =
+			(struct fsc_embed){ f->names[i], (const unsigned char *)f->texts[i],
+					    strlen(f->texts[i]) };
 	}
+	return f->items;
+}
 
 static void migrations_apply_in_order_and_only_once(void **state)
 {
 	struct place *p = *state;
-	const struct fsc_embed_table *real = &fsc_store_migrations;
-	struct fsc_embed items[3] = {
-		real->items[0],
-		FILE_OF("0002_more.sql",
-			"CREATE TABLE more (a INTEGER) STRICT; PRAGMA user_version = 2;"),
-		FILE_OF("0003_rows.sql", "INSERT INTO more VALUES (7); PRAGMA user_version = 3;"),
-	};
+	struct next_files next;
+	struct fsc_embed *items = files_after_ours(&next, "CREATE TABLE more (a INTEGER) STRICT;",
+						   "INSERT INTO more VALUES (7);");
+	const size_t n = fsc_store_migrations.n_items;
 
-	assert_int_equal(real->n_items, 1); /* with more: extend this test to begin after them */
 	place_close(p);
-	assert_ok(p, migrate_with(p, items, 2));
-	assert_ok(p, migrate_with(p, items, 3));
-	assert_ok(p, migrate_with(p, items, 3));
+	assert_ok(p, migrate_with(p, items, n + 1));
+	assert_ok(p, migrate_with(p, items, n + 2));
+	assert_ok(p, migrate_with(p, items, n + 2));
 	assert_int_equal(query_int(p, "SELECT SUM(a) FROM more"), 7);
-	assert_int_equal(query_int(p, "SELECT COUNT(*) FROM schema_migration"), 3);
+	assert_int_equal(query_int(p, "SELECT COUNT(*) FROM schema_migration"), (int64_t)n + 2);
 	assert_int_equal(query_int(p, "SELECT COUNT(*) FROM project"), 1);
 }
 
 static void a_migration_that_fails_leaves_no_trace(void **state)
 {
 	struct place *p = *state;
-	struct fsc_embed items[3] = {
-		fsc_store_migrations.items[0],
-		FILE_OF("0002_good.sql",
-			"CREATE TABLE more (a INTEGER) STRICT; PRAGMA user_version = 2;"),
-		FILE_OF("0003_bad.sql",
-			"CREATE TABLE most (a INTEGER) STRICT; INSERT INTO nowhere VALUES (1);"),
-	};
-	struct fsc_embed gap[2] = { items[0], FILE_OF("0003_gap.sql", "PRAGMA user_version = 2;") };
-	struct fsc_embed no_version[2] = { items[0], FILE_OF("0002_no.sql", "SELECT 1;") };
+	const size_t n = fsc_store_migrations.n_items;
+	struct next_files bad, gap, no_version;
+	struct fsc_embed *items;
 
 	place_close(p);
-	assert_int_not_equal(migrate_with(p, items, 3), FSC_OK);
-	assert_fails(p, migrate_with(p, gap, 2), FSC_EBUG, "store_migration");
-	assert_fails(p, migrate_with(p, no_version, 2), FSC_EBUG, "store_migration");
-	assert_int_equal(query_int(p, "PRAGMA user_version"), 1);
+	items = files_after_ours(
+		&bad, "CREATE TABLE more (a INTEGER) STRICT;",
+		"CREATE TABLE most (a INTEGER) STRICT; INSERT INTO nowhere VALUES (1);");
+	assert_int_not_equal(migrate_with(p, items, n + 2), FSC_OK);
+	items = files_after_ours(&gap, "SELECT 1;", "SELECT 1;");
+	items[n] = items[n + 1]; /* one number is missing */
+	assert_fails(p, migrate_with(p, items, n + 1), FSC_EBUG, "store_migration");
+	items = files_after_ours(&no_version, "", "");
+	items[n].data = (const unsigned char *)"SELECT 1;";
+	items[n].size = 9;
+	assert_fails(p, migrate_with(p, items, n + 1), FSC_EBUG, "store_migration");
+	assert_int_equal(query_int(p, "PRAGMA user_version"), (int64_t)n);
 	assert_int_equal(
 		query_int(p, "SELECT COUNT(*) FROM sqlite_schema WHERE name IN ('more', 'most')"),
 		0);
