@@ -198,10 +198,14 @@ SRC_ui := \
 # Programs: everything but main.c goes into the module archive, so that tests can link it.
 SRC_server := \
 	server/app.c \
+	server/cli_config.c \
 	server/cli_open.c \
 	server/cli_token.c \
 	server/config.c \
-	server/main.c
+	server/config_args.c \
+	server/config_file.c \
+	server/main.c \
+	server/options.c
 
 SRC_indexer := \
 	indexer/main.c \
@@ -318,7 +322,8 @@ TESTS_api :=
 
 TESTS_ui :=
 
-TESTS_server :=
+TESTS_server := \
+	tests/unit/server/test_config.c
 
 TESTS_indexer := \
 	tests/unit/indexer/test_by_hand.c \

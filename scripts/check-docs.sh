@@ -33,4 +33,5 @@ if [ -f docs/ARCHITECTURE.md ]; then
 		fi
 	done | grep . && status=1
 fi
+[ ! -f server/options.def ] || scripts/options-doc.sh || status=1
 exit $status

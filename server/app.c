@@ -29,13 +29,15 @@ enum fsc_status fsc_server_open_store(struct fsc_store **out, const struct fsc_c
 				      bool exclusive, struct fsc_err *err)
 {
 	const struct fsc_store_opts opts = { .exclusive = exclusive };
-	char path[sizeof(cfg->data) + 32];
 	enum fsc_status st = fsc_fs_mkdirs(cfg->data, 0700, err);
+	char *path;
 
 	if (st)
 		return st;
-	snprintf(path, sizeof(path), "sqlite:%s/fleetscope.db", cfg->data);
-	return fsc_store_open(out, path, &opts, err);
+	path = fsc_xasprintf("sqlite:%s/fleetscope.db", cfg->data);
+	st = fsc_store_open(out, path, &opts, err);
+	fsc_free(path);
+	return st;
 }
 
 static void sweep(struct fsc_server *s, bool fresh)
@@ -57,13 +59,13 @@ static void sweep(struct fsc_server *s, bool fresh)
 /* Tokens: a given one is adopted, otherwise the first is made and shown once. */
 static enum fsc_status first_token(struct fsc_server *s, struct fsc_err *err)
 {
-	const char *path = getenv("FLEETSCOPE_ADMIN_TOKEN_FILE");
+	const char *path = s->cfg->admin_token_file;
 	char *given = NULL;
 	int64_t n = 0, id;
 	size_t len;
 	enum fsc_status st;
 
-	if (path && *path) {
+	if (path) {
 		st = fsc_fs_read_file(&given, &len, path, 4096, err);
 		if (!st) {
 			given[strcspn(given, " \t\r\n")] = '\0';
@@ -124,16 +126,16 @@ static enum fsc_status listen_http(struct fsc_server *s, struct fsc_err *err)
 	struct fsc_http_config h = FSC_HTTP_CONFIG_INIT;
 	long cpus = sysconf(_SC_NPROCESSORS_ONLN);
 
-	h.host = c->host;
-	h.port = c->port;
+	h.host = c->address.host;
+	h.port = c->address.port;
 	h.io_threads = cpus > 8 ? 8 : cpus < 2 ? 2 : (unsigned)cpus;
 	/* Everyone behind a proxy shares its address, so this only stops one client from taking all. */
-	h.max_per_ip = fsc_http_host_is_loopback(c->host) ? 0 : MAX_PER_IP;
-	h.header_timeout_s = c->header_timeout_s;
-	h.body_grace_s = c->body_grace_s;
-	h.query_timeout_s = c->query_timeout_s;
-	h.allow_hosts = c->allow_hosts;
-	h.n_allow_hosts = (size_t)c->n_allow_hosts;
+	h.max_per_ip = fsc_http_host_is_loopback(c->address.host) ? 0 : MAX_PER_IP;
+	h.header_timeout_s = c->header_timeout;
+	h.body_grace_s = c->body_grace;
+	h.query_timeout_s = c->query_timeout;
+	h.allow_hosts = c->allow_host.items;
+	h.n_allow_hosts = c->allow_host.n_items;
 	h.fallback = fsc_ui_serve;
 	s->table = fsc_api_table_new(c->max_upload);
 	fsc_api_configure(s->table, &s->app, &h);
@@ -166,9 +168,9 @@ enum fsc_status fsc_server_start(struct fsc_server *s, const struct fsc_config *
 	if (!st) {
 		auth.store = s->app.store;
 		/* A name of ours means a proxy in front: then loopback says nothing of who asks. */
-		auth.open = cfg->no_tokens && fsc_http_host_is_loopback(cfg->host);
-		auth.required = cfg->require_tokens || (cfg->n_allow_hosts && !auth.open) ||
-				!fsc_http_host_is_loopback(cfg->host);
+		auth.open = cfg->no_tokens && fsc_http_host_is_loopback(cfg->address.host);
+		auth.required = cfg->require_tokens || (cfg->allow_host.n_items && !auth.open) ||
+				!fsc_http_host_is_loopback(cfg->address.host);
 		st = fsc_auth_new(&s->app.auth, &auth, err);
 	}
 	if (!st)

@@ -7,6 +7,8 @@
 
 int fsc_cli_open(const struct fsc_config *cfg);	    /* cli_open.c */
 int fsc_cli_token(const struct fsc_config *cfg);    /* cli_token.c */
+int fsc_cli_config(const struct fsc_config *cfg);   /* cli_config.c */
+int fsc_cli_mistakes(const struct fsc_config *cfg); /* cli_config.c: prints them; 2 */
 int fsc_cli_fail(const struct fsc_err *err);	    /* prints it; 1 */
 void fsc_cli_listening(const struct fsc_server *s); /* prints the address, and a new first token */
 

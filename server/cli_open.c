@@ -107,8 +107,8 @@ int fsc_cli_open(const struct fsc_config *given)
 	char url[400];
 	int fd, rc = 0;
 
-	if (!cfg.listen_given)
-		cfg.port = 0;
+	if (cfg.from[FSC_OPT_listen].source == FSC_FROM_DEFAULT)
+		cfg.address.port = 0;
 	fd = open(cfg.args[0], O_RDONLY | O_CLOEXEC);
 	if (fd < 0) {
 		fsc_err_sys(&err, errno, "%s", cfg.args[0]);

@@ -44,14 +44,12 @@ static int serve(const struct fsc_config *cfg)
 	return st ? fsc_cli_fail(&err) : 0;
 }
 
-int main(int argc, char **argv)
+static int run(const struct fsc_config *cfg)
 {
-	struct fsc_config cfg;
 	sigset_t stop;
 
-	fsc_config_parse(&cfg, argc, argv);
 	umask(077);
-	fsc_log_setup(2, cfg.log_level);
+	fsc_log_setup(2, (enum fsc_log_level)cfg->log_level);
 	/* Blocked before any thread starts: the main thread waits for them by sigtimedwait. */
 	sigemptyset(&stop);
 	sigaddset(&stop, SIGINT);
@@ -59,13 +57,27 @@ int main(int argc, char **argv)
 	sigprocmask(SIG_BLOCK, &stop, NULL);
 	/* A file size limit is met like a full disk: by the error of the write. */
 	signal(SIGXFSZ, SIG_IGN);
-	switch (cfg.verb) {
+	switch (cfg->verb) {
 	case FSC_VERB_OPEN:
-		return fsc_cli_open(&cfg);
+		return fsc_cli_open(cfg);
 	case FSC_VERB_TOKEN:
-		return fsc_cli_token(&cfg);
+		return fsc_cli_token(cfg);
 	case FSC_VERB_SERVE:
 		break;
 	}
-	return serve(&cfg);
+	return serve(cfg);
+}
+
+int main(int argc, char **argv)
+{
+	struct fsc_config cfg;
+	enum fsc_status st = fsc_config_load(&cfg, argc, argv);
+	int rc;
+
+	if (cfg.check_config)
+		rc = fsc_cli_config(&cfg);
+	else
+		rc = st ? fsc_cli_mistakes(&cfg) : run(&cfg);
+	fsc_config_fini(&cfg);
+	return rc;
 }

@@ -149,6 +149,26 @@ test('a port that is taken and other mistakes end with a reason', async () => {
 	assert.match(server('--version').stdout, /^fleetscope-server \d/);
 });
 
+test('--check-config shows every value with where it comes from, and names mistakes with file and line', () => {
+	const dir = tempDir();
+	const file = join(dir, 'server.ini');
+	writeFileSync(file, '[server]\nworkers = 3\nallow-host = a.example\nquery-timeout = 9\n[groups]\nteam = vision:read\n');
+	const run = (args: string[], env: Record<string, string> = {}) => spawnSync(program('fleetscope-server'), args, { encoding: 'utf8', timeout: 20000, env: { ...process.env, ...env } });
+	const good = run(['-c', file, '--check-config', '--query-timeout', '11'], { FLEETSCOPE_BODY_GRACE: '5', FLEETSCOPE_WORKRES: '5' });
+	assert.equal(good.status, 0, good.stderr);
+	for (const line of [`workers = 3\t# ${file}:2`, `allow-host = a.example\t# ${file}:3`, 'body-grace = 5\t# FLEETSCOPE_BODY_GRACE', 'query-timeout = 11\t# command line',
+		'max-upload = 16GiB\t# default', `group team = vision:read\t# ${file}:6`, '# FLEETSCOPE_WORKRES in the environment is no option']) assert.ok(good.stdout.includes(line + '\n'), line);
+	writeFileSync(file, '[server]\nworkers = 0\n\nwrokers = 1\n');
+	for (const args of [['-c', file, '--check-config'], ['-c', file]]) {
+		const bad = run(args);
+		assert.equal(bad.status, 2);
+		assert.ok(bad.stderr.includes(`${file}:2: workers: "0" is not in 1..256`), bad.stderr);
+		assert.ok(bad.stderr.includes(`${file}:4: there is no option wrokers`), bad.stderr);
+	}
+	assert.equal(run(['--wrokers', '1']).status, 2);
+	rmSync(dir, { recursive: true });
+});
+
 test('the Perfetto origin is a setting and can be switched off', async () => {
 	const own = await startServer({ args: ['--perfetto-origin', 'http://127.0.0.1:10000'] });
 	assert.equal((await getJson(own, '/server')).perfetto_origin, 'http://127.0.0.1:10000');

@@ -250,5 +250,15 @@ sed -i /FSC_MAX_Y/d "$tree/lib/base/limits.h"
 printf "\140lib/base/a.c: fsc_a_set\140\n" >>"$tree/docs/ARCHITECTURE.md"
 refuses 'a function that the architecture page names and the code lacks is named' 'fsc_a_set' scripts/check-docs.sh
 
+fresh
+mkdir -p "$tree/docs"
+echo 'OPTION("speed", 0, "N", NUMBER, "1..9", "3", SERVER, 0, speed, "How fast, (quick), \"so\"")' | write server/options.def
+printf "%s\n" "<!-- options -->" "<!-- end -->" | write docs/config.md
+refuses 'an option that is not documented is named' 'docs/config.md: differs from server/options.def' scripts/check-docs.sh
+(cd "$tree" && scripts/options-doc.sh --write)
+passes 'the page of options that was made from the table passes' scripts/check-docs.sh
+sed -i s/1..9/1..8/ "$tree/server/options.def"
+refuses 'an option whose range changed is refused' 'docs/config.md: differs' scripts/check-docs.sh
+
 rm -f "$tree.log"
 echo "1..$n"
