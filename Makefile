@@ -150,9 +150,11 @@ SRC_http := \
 	server/http/conn.c \
 	server/http/exchange.c \
 	server/http/finish.c \
+	server/http/folder.c \
 	server/http/gates.c \
 	server/http/head.c \
 	server/http/listen.c \
+	server/http/mime.c \
 	server/http/pool.c \
 	server/http/range.c \
 	server/http/req.c \
@@ -164,6 +166,7 @@ SRC_http := \
 SRC_auth := \
 	server/auth/auth.c \
 	server/auth/session.c \
+	server/auth/ticket.c \
 	server/auth/token.c
 
 SRC_service := \
@@ -184,6 +187,7 @@ SRC_api := \
 	server/api/api_export.c \
 	server/api/api_login.c \
 	server/api/api_meta.c \
+	server/api/api_perfetto.c \
 	server/api/api_slice.c \
 	server/api/api_timeline.c \
 	server/api/api_tokens.c \
@@ -205,7 +209,8 @@ SRC_server := \
 	server/config_args.c \
 	server/config_file.c \
 	server/main.c \
-	server/options.c
+	server/options.c \
+	server/perfetto_ui.c
 
 SRC_indexer := \
 	indexer/main.c \
@@ -308,7 +313,8 @@ TESTS_http := \
 	tests/unit/http/test_stream.c
 
 TESTS_auth := \
-	tests/unit/auth/test_session.c
+	tests/unit/auth/test_session.c \
+	tests/unit/auth/test_ticket.c
 
 TESTS_service := \
 	tests/unit/service/test_durability.c \

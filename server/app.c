@@ -176,6 +176,8 @@ enum fsc_status fsc_server_start(struct fsc_server *s, const struct fsc_config *
 	if (!st)
 		st = first_token(s, err);
 	if (!st)
+		st = fsc_server_perfetto_start(s, err);
+	if (!st)
 		st = listen_http(s, err);
 	if (st)
 		fsc_server_stop(s);
@@ -229,6 +231,7 @@ void fsc_server_stop(struct fsc_server *s)
 	alarm(STOP_MAX_S);
 	if (s->app.http)
 		fsc_http_stop(s->app.http, GRACE_MS);
+	fsc_server_perfetto_stop(s);
 	fsc_worker_stop(s->app.worker);
 	if (s->app.auth)
 		fsc_auth_flush(s->app.auth);

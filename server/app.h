@@ -28,6 +28,9 @@ void fsc_server_stop(struct fsc_server *s);
 fsc_nodiscard enum fsc_status fsc_server_ingest_fd(struct fsc_server *s, int fd, const char *name,
 						   struct fsc_upload_done *done,
 						   struct fsc_err *err);
+/* The listener of an own Perfetto UI, when the configuration names one (perfetto_ui.c). */
+fsc_nodiscard enum fsc_status fsc_server_perfetto_start(struct fsc_server *s, struct fsc_err *err);
+void fsc_server_perfetto_stop(struct fsc_server *s);
 /* Puts the demo capture in when there is no bundle yet. */
 fsc_nodiscard enum fsc_status fsc_server_demo(struct fsc_server *s, struct fsc_err *err);
 /* Opens the store of a data folder for a command beside a running server. */

@@ -44,6 +44,7 @@ struct fsc_config {
 
 	/* one field for each row of options.def; texts are in arena */
 	const char *listen, *data, *config, *admin_token_file, *perfetto_origin, *indexer;
+	const char *perfetto_ui, *perfetto_ui_listen, *perfetto_ui_url;
 	struct fsc_option_list allow_host;
 	bool demo, require_tokens, no_tokens;
 	unsigned workers; /* 0: chosen by jobs/worker.h */

@@ -21,6 +21,9 @@ void fsc_cli_listening(const struct fsc_server *s)
 {
 	if (s->first_token[0])
 		printf("fleetscope-server: first admin token, shown once: %s\n", s->first_token);
+	if (s->app.perfetto_http)
+		printf("fleetscope-server: Perfetto UI at http://%s/\n",
+		       fsc_http_authority(s->app.perfetto_http));
 	printf("fleetscope-server: listening on http://%s/\n", fsc_http_authority(s->app.http));
 	fflush(stdout);
 }

@@ -39,6 +39,12 @@ static void disposition(struct fsc_resp *resp, const char *name, const char *suf
 	fsc_resp_header(resp, "Content-Disposition", text);
 }
 
+void fsc_api_send_export(struct fsc_resp *resp, struct fsc_exporting *e, const char *name)
+{
+	disposition(resp, name, fsc_exporting_suffix(e));
+	fsc_resp_stream(resp, fsc_exporting_mime(e), produce, e, free_export);
+}
+
 void fsc_api_export(struct fsc_req *req, struct fsc_resp *resp)
 {
 	struct fsc_err err = FSC_ERR_INIT;
@@ -54,10 +60,9 @@ void fsc_api_export(struct fsc_req *req, struct fsc_resp *resp)
 		goto fail;
 	if (fsc_exporting_open(&e, fsc_req_path(req, "format"), t.seg, t0, t1, &err))
 		goto fail;
-	disposition(resp, t.row.name, fsc_exporting_suffix(e));
 	snprintf(base, sizeof(base), "%lld", (long long)fsc_exporting_perfetto_base_ns(t.seg));
 	fsc_resp_header(resp, "X-Fleetscope-Base-Ns", base);
-	fsc_resp_stream(resp, fsc_exporting_mime(e), produce, e, free_export);
+	fsc_api_send_export(resp, e, t.row.name);
 	fsc_api_trace_close(&t);
 	return;
 fail:

@@ -48,6 +48,7 @@ void fsc_api_server(struct fsc_req *req, struct fsc_resp *resp)
 	fsc_json_kstr(&j, "version", FSC_VERSION);
 	fsc_json_kstr(&j, "perfetto_origin",
 		      app->perfetto_origin && *app->perfetto_origin ? app->perfetto_origin : NULL);
+	fsc_json_kbool(&j, "perfetto_ui", app->perfetto_ui != NULL);
 	fsc_json_key(&j, "limits");
 	fsc_json_obj(&j);
 	fsc_json_kuint(&j, "upload_bytes", fsc_ingest_max_bytes(app->ingest));

@@ -24,6 +24,10 @@ struct fsc_app {
 	struct fsc_auth *auth;
 	struct fsc_http *http; /* main only; handlers have req->http */
 	const char *perfetto_origin;
+	struct fsc_folder *perfetto_ui; /* files of an own Perfetto UI, or NULL; then: */
+	struct fsc_http *perfetto_http; /* main only */
+	const char *perfetto_url; /* its address for browsers; NULL: our host name and the port */
+	uint16_t perfetto_port;
 	bool demo;
 	int64_t started_ns; /* monotonic */
 	atomic_int health;  /* enum fsc_status of the store, looked at every few seconds */
@@ -35,6 +39,9 @@ fsc_nodiscard struct fsc_api_table *fsc_api_table_new(uint64_t max_upload);
 void fsc_api_table_free(struct fsc_api_table *t);
 void fsc_api_configure(const struct fsc_api_table *t, struct fsc_app *app,
 		       struct fsc_http_config *cfg);
+
+/* The second listener, that of an own Perfetto UI: its files, and traces by ticket (api_perfetto.c). */
+void fsc_api_configure_perfetto(struct fsc_app *app, struct fsc_http_config *cfg);
 
 static inline struct fsc_app *fsc_api_app(const struct fsc_req *req)
 {
@@ -93,6 +100,10 @@ void fsc_api_error_obj(struct fsc_json *j,
 struct json_t;
 fsc_nodiscard enum fsc_status fsc_api_body(const struct fsc_req *req, struct json_t **out,
 					   struct fsc_err *err);
+
+/* Streams an export as a download; e goes with the answer. */
+struct fsc_exporting;
+void fsc_api_send_export(struct fsc_resp *resp, struct fsc_exporting *e, const char *name);
 
 /* An audit row; a failure to write it is logged. subject may be "". */
 void fsc_api_audit(const struct fsc_req *req, const char *action, const char *subject,

@@ -8,6 +8,7 @@
 #include <strings.h>
 
 #include "auth/session.h"
+#include "auth/ticket.h"
 #include "base/alloc.h"
 #include "base/clock.h"
 #include "base/crypto.h"
@@ -80,6 +81,17 @@ void fsc_auth_free(struct fsc_auth *a)
 bool fsc_auth_required(const struct fsc_auth *a)
 {
 	return a->opts.required;
+}
+
+void fsc_auth_ticket(const struct fsc_auth *a, const struct fsc_ticket *t,
+		     char text[FSC_TICKET_TEXT])
+{
+	fsc_ticket_make(text, a->key, t);
+}
+
+bool fsc_auth_ticket_read(const struct fsc_auth *a, const char *text, struct fsc_ticket *out)
+{
+	return fsc_ticket_read(out, text, a->key, fsc_clock_real_ns() / SEC_NS);
 }
 
 static void note_use(struct fsc_auth *a, int64_t token)

@@ -44,6 +44,24 @@ void fsc_auth_logout_cookie(const struct fsc_req *req, char cookie[512]);
 /* Writes down when tokens were used last; from the housekeeping thread. */
 void fsc_auth_flush(struct fsc_auth *a);
 
+/*
+ * Tickets: an address that lets whoever has it read one export for a short time, for a viewer that sends neither
+ * cookie nor token. Signed with the installation's key, kept nowhere; they outlive a revoked token by at most
+ * their own life.
+ */
+#define FSC_TICKET_SECONDS 600
+#define FSC_TICKET_TEXT 200
+struct fsc_ticket {
+	int64_t project, trace;
+	int64_t t0, t1; /* window, t1 <= t0: all of it */
+	int64_t expires_s;
+};
+void fsc_auth_ticket(const struct fsc_auth *a, const struct fsc_ticket *t,
+		     char text[FSC_TICKET_TEXT]);
+/* False: not ours, altered or past its time. */
+fsc_nodiscard bool fsc_auth_ticket_read(const struct fsc_auth *a, const char *text,
+					struct fsc_ticket *out);
+
 /* ---- tokens (token.c) ---- */
 /* Makes a token; text gets the secret, which is shown once. scopes: FSC_PERM_* bits. */
 fsc_nodiscard enum fsc_status fsc_token_create(struct fsc_store *s, int64_t project,

@@ -10,8 +10,7 @@
 
 #define BLOCK 64
 
-/* HMAC-SHA256, RFC 2104, for keys no longer than a block. */
-static void hmac(uint8_t out[32], const uint8_t key[FSC_SESSION_KEY], const void *p, size_t n)
+void fsc_session_hmac(uint8_t out[32], const uint8_t key[FSC_SESSION_KEY], const void *p, size_t n)
 {
 	uint8_t pad[BLOCK] = { 0 }, inner[32];
 	struct fsc_sha256 *h = fsc_sha256_new();
@@ -41,7 +40,7 @@ void fsc_session_make(char out[FSC_SESSION_TEXT], const uint8_t key[FSC_SESSION_
 
 	fsc_hex(hex, token_sha256, 32);
 	n = snprintf(out, FSC_SESSION_TEXT, "%s.%lld", hex, (long long)expires_s);
-	hmac(mac, key, out, (size_t)n);
+	fsc_session_hmac(mac, key, out, (size_t)n);
 	fsc_hex(hex, mac, 32);
 	snprintf(out + n, FSC_SESSION_TEXT - (size_t)n, ".%s", hex);
 }
@@ -56,7 +55,7 @@ bool fsc_session_read(uint8_t token_sha256[32], const char *text,
 
 	if (!dot2 || dot1 - text != 64 || strlen(dot2 + 1) != 64 || !fsc_unhex(given, dot2 + 1, 32))
 		return false;
-	hmac(want, key, text, (size_t)(dot2 - text));
+	fsc_session_hmac(want, key, text, (size_t)(dot2 - text));
 	if (!fsc_equal_const_time(given, want, sizeof(want)))
 		return false;
 	return fsc_parse_i64(&expires, dot1 + 1, (size_t)(dot2 - dot1 - 1)) && expires > now_s &&

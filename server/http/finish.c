@@ -131,7 +131,8 @@ void fsc_resp_finish(struct fsc_resp *resp)
 		fsc_resp_header(resp, "ETag", resp->etag);
 	fsc_resp_header(resp, "Cache-Control",
 			resp->cache_control ? resp->cache_control : "no-store");
-	fsc_resp_header(resp, "Content-Security-Policy", resp->csp ? resp->csp : API_CSP);
+	if (!resp->csp || *resp->csp)
+		fsc_resp_header(resp, "Content-Security-Policy", resp->csp ? resp->csp : API_CSP);
 	fsc_resp_header(resp, "X-Content-Type-Options", "nosniff");
 	fsc_resp_header(resp, "Referrer-Policy", "same-origin");
 	fsc_resp_header(resp, "Cross-Origin-Resource-Policy", "same-origin");

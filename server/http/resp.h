@@ -31,7 +31,8 @@ struct fsc_resp {
 	const char *content_type;
 	const char *etag;	   /* quoted opaque value without coding suffix, or NULL */
 	const char *cache_control; /* NULL: no-store */
-	const char *csp;	   /* NULL: the strict default for API answers */
+	const char
+		*csp; /* NULL: the strict default for API answers; "": none, the page has its own */
 	struct fsc_req_pair headers[FSC_RESP_MAX_HEADERS];
 	uint32_t n_headers;
 	struct fsc_buf body;

@@ -10,6 +10,7 @@
 #include <string.h>
 
 #include "base/embed.h"
+#include "http/mime.h"
 
 /* As web-ui: nothing inline, nothing from elsewhere. No Cross-Origin-Opener-Policy: the Perfetto hand-over
  * needs window.open and postMessage. Popups are not governed by CSP. */
@@ -19,22 +20,6 @@
 	"connect-src 'self'; frame-src 'self'; frame-ancestors 'none'; base-uri 'none'; "          \
 	"form-action 'self'"
 #define NAME_MAX_BYTES 200
-
-static const struct {
-	const char *suffix, *mime;
-} types[] = {
-	{ ".html", "text/html; charset=utf-8" },
-	{ ".js", "text/javascript; charset=utf-8" },
-	{ ".css", "text/css; charset=utf-8" },
-	{ ".json", "application/json" },
-	{ ".svg", "image/svg+xml" },
-	{ ".png", "image/png" },
-	{ ".ico", "image/x-icon" },
-	{ ".woff2", "font/woff2" },
-	{ ".wasm", "application/wasm" },
-	{ ".map", "application/json" },
-	{ ".txt", "text/plain; charset=utf-8" },
-};
 
 static int by_name(const void *key, const void *item)
 {
@@ -47,16 +32,6 @@ static const struct fsc_embed *find(const char *name)
 		return NULL;
 	return bsearch(name, fsc_ui_assets.items, fsc_ui_assets.n_items,
 		       sizeof(fsc_ui_assets.items[0]), by_name);
-}
-
-static const char *mime_of(const char *name)
-{
-	const char *dot = strrchr(name, '.');
-
-	for (size_t i = 0; dot && i < FSC_ARRAY_LEN(types); i++)
-		if (!strcmp(types[i].suffix, dot))
-			return types[i].mime;
-	return "application/octet-stream";
 }
 
 /* The best coding that the client takes and the build made. */
@@ -96,7 +71,7 @@ static void send_file(struct fsc_req *req, struct fsc_resp *resp, const struct f
 	if (fsc_resp_not_modified(resp, plain->data, plain->size))
 		return;
 	resp->cache_control = asset ? "public, max-age=31536000, immutable" : "no-cache";
-	resp->content_type = mime_of(plain->name);
+	resp->content_type = fsc_mime_of(plain->name);
 	e = coded(req, plain, &resp->encoding);
 	fsc_resp_header(resp, "Vary", "Accept-Encoding");
 	resp->fixed = e->data;

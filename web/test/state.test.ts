@@ -5,7 +5,7 @@ import { EMPTY_STATE, parseState, writeState } from '../src/lib/urlstate';
 import { apiParams, listState, withState } from '../src/pages/list_state';
 import { safeNext } from '../src/lib/next';
 import { downloadUrl } from '../src/lib/exports';
-import { absolute, exportUrl, padded, viewerUrl } from '../src/lib/perfetto';
+import { absolute, exportUrl, ownViewerUrl, padded, viewerUrl } from '../src/lib/perfetto';
 import { lossSummary, traceTitle } from '../src/lib/text';
 
 test('the state of a timeline survives the URL, names with dots and spaces included', () => {
@@ -54,6 +54,14 @@ test('an export asks for the range with some room, never before the start', () =
 	assert.equal(exportUrl('7', null), '/api/v1/traces/7/export/perfetto');
 	const w = padded({ t0: 10, t1: 1010, select: { ts: 10, dur: 1000 } });
 	assert.ok(w.t0 === 0 && w.t1 > 1010);
+});
+
+test('the link to the own viewer carries the window and the slice', () => {
+	assert.equal(ownViewerUrl('7', null), '/api/v1/traces/7/perfetto');
+	const u = new URL(ownViewerUrl('7', { t0: 5000, t1: 6000, select: { ts: 5000, dur: 1000 } }), 'http://x');
+	assert.deepEqual([u.searchParams.get('ts'), u.searchParams.get('dur')], ['5000', '1000']);
+	assert.ok(Number(u.searchParams.get('t0')) < 5000 && Number(u.searchParams.get('t1')) > 6000);
+	assert.equal(new URL(ownViewerUrl('7', { t0: 5000, t1: 6000 }), 'http://x').searchParams.get('dur'), null);
 });
 
 test('a download is of exactly the range', () => {

@@ -32,9 +32,12 @@ export function Button(p: ButtonProps) {
 	);
 }
 
-export function LinkButton(p: { href: string; icon?: string; primary?: boolean; children: ComponentChildren; download?: boolean }) {
+type LinkButtonProps = { href: string; icon?: string; primary?: boolean; small?: boolean; children: ComponentChildren; download?: boolean; newWindow?: boolean };
+
+export function LinkButton(p: LinkButtonProps) {
 	return (
-		<a class={`btn ${p.primary ? 'primary' : ''}`} href={p.href} download={p.download}>
+		<a class={`btn ${p.primary ? 'primary' : ''} ${p.small ? 'small' : ''}`} href={p.href} download={p.download}
+			target={p.newWindow ? '_blank' : undefined} rel={p.newWindow ? 'noopener' : undefined}>
 			{p.icon && <Icon name={p.icon} />}
 			{p.children}
 		</a>

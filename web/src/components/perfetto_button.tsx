@@ -1,16 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
 // "Open in Perfetto": the window opens in the click, then the export is fetched and handed over. When the browser
-// blocks the window, a second button opens it with what was fetched.
+// blocks the window, a second button opens it with what was fetched. With a viewer of the server's own it is a link.
 import type { ComponentChildren } from 'preact';
 import { useEffect, useRef, useState } from 'preact/hooks';
 import { server } from '../app/session';
 import { getWithProgress, ApiError, isAbort } from '../lib/api';
 import { bytes, pct } from '../lib/format';
-import { exportUrl, handOver, MAX_BYTES, viewerUrl } from '../lib/perfetto';
+import { exportUrl, handOver, MAX_BYTES, ownViewerUrl, viewerUrl } from '../lib/perfetto';
 import type { Range } from '../lib/perfetto';
 import { traceTitle } from '../lib/text';
 import type { Trace } from '../lib/types';
-import { Button } from './basics';
+import { Button, LinkButton } from './basics';
 import { Icon } from './icons';
 
 type Phase =
@@ -28,6 +28,8 @@ export function PerfettoButton({ trace, what, children, small, primary }: Props)
 	const ctl = useRef<AbortController | null>(null);
 	const origin = server.value.perfetto_origin;
 	useEffect(() => () => ctl.current?.abort(), []);
+	if (server.value.perfetto_ui)
+		return <LinkButton href={ownViewerUrl(trace.id, what)} icon="external" small={small} primary={primary} newWindow>{children}</LinkButton>;
 	if (!origin) return null;
 	const address = viewerUrl(origin, trace.t_base_ns, what);
 	const file = `${traceTitle(trace).replace(/[^\w.-]+/g, '_')}${what ? '_range' : ''}.pftrace`;

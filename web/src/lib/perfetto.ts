@@ -42,6 +42,15 @@ export function viewerUrl(origin: string, baseNs: string | number, range: Range 
 	return `${origin.replace(/\/$/, '')}/#!/${q ? `?${q}` : ''}`;
 }
 
+/** Leads to the viewer that the server has itself, which then fetches the trace by a ticket: nothing is handed over. */
+export function ownViewerUrl(traceId: string, range: Range | null): string {
+	const base = `${API}/traces/${encodeURIComponent(traceId)}/perfetto`;
+	if (!range) return base;
+	const w = padded(range);
+	const select = range.select ? `&ts=${Math.round(range.select.ts)}&dur=${Math.round(range.select.dur)}` : '';
+	return `${base}?t0=${w.t0}&t1=${w.t1}${select}`;
+}
+
 /** PING until PONG, then the trace. Rejects when the viewer does not answer in a minute. */
 export function handOver(w: Window, origin: string, buffer: ArrayBuffer, title: string, fileName: string): Promise<void> {
 	const target = new URL(origin).origin;

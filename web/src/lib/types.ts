@@ -213,6 +213,7 @@ export type Analysis = {
 export type ServerInfo = {
 	version?: string;
 	perfetto_origin?: string | null;
+	perfetto_ui?: boolean;
 	limits?: { upload_bytes?: number };
 	demo?: boolean;
 };

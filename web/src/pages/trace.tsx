@@ -54,7 +54,7 @@ function Head({ t, tab }: { t: Trace; tab: Tab }) {
 				<span class="grow" />
 				<CopyButton icon="link" text={() => location.href}>Copy link</CopyButton>
 				<ExportMenu traceId={t.id} range={range} />
-				{server.value.perfetto_origin && <PerfettoButton key={range ? 'r' : 'w'} primary trace={t} what={range}>{range ? 'Open range in Perfetto' : 'Open in Perfetto'}</PerfettoButton>}
+				{(server.value.perfetto_ui || server.value.perfetto_origin) && <PerfettoButton key={range ? 'r' : 'w'} primary trace={t} what={range}>{range ? 'Open range in Perfetto' : 'Open in Perfetto'}</PerfettoButton>}
 			</div>
 			<div class="page-tabs">
 				<nav class="tabs" aria-label="Pages of this trace">
