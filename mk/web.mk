@@ -3,6 +3,7 @@
 
 NPM ?= npm
 NODE ?= node
+GUIDE_SRC := $(wildcard docs/*.md docs/guide/*.md docs/formats/*.md docs/images/*.png)
 WEB_SRC := $(if $(wildcard web/package.json),$(shell find web -path web/node_modules -prune -o -type f -print))
 MIGRATIONS := $(sort $(wildcard migrations/*.sql))
 OPENAPI := $(wildcard server/api/openapi.json)
@@ -21,7 +22,7 @@ web/node_modules/.stamp: $(wildcard web/package.json web/package-lock.json)
 	$(Q)mkdir -p $(@D) && touch $@
 
 # build.mjs writes build/web (and .br/.gz beside what is worth it).
-build/web/.stamp: $(WEB_SRC) | web/node_modules/.stamp
+build/web/.stamp: $(WEB_SRC) $(GUIDE_SRC) | web/node_modules/.stamp
 	$(call say,WEB,build/web)
 	$(Q)mkdir -p build/web
 	$(Q)if [ -f web/build.mjs ]; then cd web && $(NODE) build.mjs; fi

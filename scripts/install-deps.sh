@@ -12,7 +12,7 @@ BUILD='gcc libc6-dev make pkg-config libmicrohttpd-dev libsqlite3-dev libjansson
 	libcurl4-openssl-dev libisal-dev zlib1g-dev libzstd-dev libssl-dev libxxhash-dev uthash-dev
 	libinih-dev libseccomp-dev linux-libc-dev ca-certificates git'
 TEST='libcmocka-dev clang clang-format-14 cppcheck shellcheck libclang-rt-14-dev chromium
-	fonts-dejavu-core sqlite3 curl zstd procps iproute2 binutils'
+	fonts-dejavu-core sqlite3 curl jq zstd procps iproute2 binutils'
 
 case ${FSC_DEPS:-all} in
 run) want=$RUN ;;

@@ -7,6 +7,7 @@ import { mkdirSync, readFileSync, readdirSync, renameSync, rmSync, statSync, wri
 import { dirname, extname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { brotliCompressSync, constants, gzipSync } from 'node:zlib';
+import { buildGuide } from './guide.mjs';
 
 const here = dirname(fileURLToPath(import.meta.url));
 const final = join(here, '../build/web');
@@ -17,6 +18,8 @@ const MIME = {
 	'.js': 'text/javascript; charset=utf-8',
 	'.css': 'text/css; charset=utf-8',
 	'.svg': 'image/svg+xml',
+	'.json': 'application/json',
+	'.png': 'image/png',
 };
 
 process.on('exit', () => rmSync(out, { recursive: true, force: true })); // what a failed build leaves
@@ -59,6 +62,8 @@ const html = readFileSync(join(here, 'index.html'), 'utf8')
 	.replace('%ICON%', named('src/app/icon.svg'));
 writeFileSync(join(out, 'index.html'), html);
 
+buildGuide(join(here, '../docs'), out);
+
 const files = [];
 const walk = (dir) => {
 	for (const name of readdirSync(join(out, dir)).sort()) {
@@ -70,9 +75,19 @@ const walk = (dir) => {
 };
 walk('');
 
+const describe = (path, bytes, gzip, br) => ({
+	path,
+	mime: MIME[extname(path)] ?? 'application/octet-stream',
+	sha256: createHash('sha256').update(bytes).digest('hex'),
+	size: bytes.length,
+	gzip,
+	br,
+});
 let shipped = 0;
 const manifest = files.map((path) => {
 	const bytes = readFileSync(join(out, path));
+	const packed = extname(path) === '.png'; // compressed as it is
+	if (packed) return describe(path, bytes, bytes.length, bytes.length);
 	const gz = gzipSync(bytes, { level: 9 });
 	const br = brotliCompressSync(bytes, {
 		params: { [constants.BROTLI_PARAM_QUALITY]: 11, [constants.BROTLI_PARAM_SIZE_HINT]: bytes.length },
@@ -80,14 +95,7 @@ const manifest = files.map((path) => {
 	writeFileSync(join(out, path + '.gz'), gz);
 	writeFileSync(join(out, path + '.br'), br);
 	if (/\.(js|css)$/.test(path)) shipped += gz.length;
-	return {
-		path,
-		mime: MIME[extname(path)] ?? 'application/octet-stream',
-		sha256: createHash('sha256').update(bytes).digest('hex'),
-		size: bytes.length,
-		gzip: gz.length,
-		br: br.length,
-	};
+	return describe(path, bytes, gz.length, br.length);
 });
 writeFileSync(join(out, 'manifest.json'), JSON.stringify({ version: 1, files: manifest }, null, '\t') + '\n');
 rmSync(final, { recursive: true, force: true });

@@ -47,6 +47,7 @@ export function HelpDialog({ onClose }: { onClose: () => void }) {
 					</section>
 				))}
 			</div>
+			<p><a href="/help" onClick={onClose}>Read the guide</a>: the first trace, reading the timeline, operating a server.</p>
 			<p class="dim">W, A, S and D go by their place on the keyboard, whatever the layout. {server.value.version && `Server ${server.value.version}.`}</p>
 		</Dialog>
 	);

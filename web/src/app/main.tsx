@@ -4,6 +4,7 @@ import { render } from 'preact';
 import type { ComponentType } from 'preact';
 import { useEffect, useState } from 'preact/hooks';
 import { Empty, ErrorPanel, Skeleton } from '../components/basics';
+import { GuidePage } from '../pages/guide';
 import { LoginPage } from '../pages/login';
 import { TracesPage } from '../pages/traces';
 import { UploadPage } from '../pages/upload';
@@ -26,6 +27,7 @@ function TracePage(props: Props) {
 function Page() {
 	const p = path.value;
 	const trace = /^\/traces\/([^/]+)(\/analysis)?\/?$/.exec(p);
+	const help = /^\/help(?:\/([a-z0-9-]+))?\/?$/.exec(p);
 	useEffect(() => {
 		if (p === '/') navigate('/traces' + location.search, 'replace');
 	}, [p]);
@@ -33,6 +35,7 @@ function Page() {
 	let body;
 	if (p === '/' || p === '/traces' || p === '/traces/') body = <TracesPage />;
 	else if (p === '/upload') body = <UploadPage />;
+	else if (help) body = <GuidePage name={help[1] ?? ''} />;
 	else if (trace) body = <TracePage key={trace[1]} id={decodeURIComponent(trace[1])} tab={trace[2] ? 'analysis' : 'timeline'} />;
 	else body = <Empty title="No such page"><p><a href="/traces">All traces</a></p></Empty>;
 	return <Shell>{body}</Shell>;

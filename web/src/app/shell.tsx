@@ -13,7 +13,7 @@ import { signOut, who } from './session';
 import { dark, setTheme } from './theme';
 
 export const helpOpen = signal(false);
-const PAGES = [['/traces', 'Traces'], ['/upload', 'Upload']] as const;
+const PAGES = [['/traces', 'Traces'], ['/upload', 'Upload'], ['/help', 'Help']] as const;
 
 function LoadingBar() {
 	const [shown, set] = useState(false);
