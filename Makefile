@@ -131,6 +131,7 @@ SRC_store := \
 	lib/store/kernels.c \
 	lib/store/queue.c \
 	lib/store/tokens.c \
+	lib/store/uploads.c \
 	lib/store/stats.c \
 	lib/store/blob.c \
 	lib/store/blob_dir.c \
@@ -298,6 +299,7 @@ TESTS_store := \
 	tests/unit/store/test_store_contract.c \
 	tests/unit/store/test_queue_contract.c \
 	tests/unit/store/test_blob_contract.c \
+	tests/unit/store/test_uploads_contract.c \
 	tests/unit/store/test_migrate.c \
 	tests/unit/store/test_store_faults.c
 

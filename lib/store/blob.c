@@ -2,6 +2,7 @@
 /* Blobs and segments over whatever implementation is below: digests, names, limits. */
 #include "store/blob_ops.h"
 
+#include <errno.h>
 #include <stdio.h>
 #include <string.h>
 #include <unistd.h>
@@ -10,6 +11,7 @@
 #include "base/num.h"
 
 #define KEY_MAX 96
+#define HASH_STEP (256u << 10)
 
 enum fsc_status fsc_blobs_open(struct fsc_blobs **out, const char *url,
 			       const struct fsc_blobs_opts *opts, struct fsc_err *err)
@@ -59,13 +61,19 @@ static void seg_key(char key[KEY_MAX], int64_t segment)
 	snprintf(key, KEY_MAX, "seg/v1/%lld.seg", (long long)segment);
 }
 
+static void part_key(char key[KEY_MAX], int64_t id)
+{
+	snprintf(key, KEY_MAX, "upload/%lld.part", (long long)id);
+}
+
 /* ---- writing a blob ---- */
 
 struct fsc_blob_put {
 	struct fsc_blobs *b;	    /* borrowed */
 	struct fsc_blob_sink *sink; /* owned */
 	struct fsc_sha256 *hash;    /* owned */
-	uint64_t bytes;
+	uint64_t bytes, hashed; /* hashed < bytes: a part whose begin another process has written */
+	bool kept, sealed;	/* a part */
 	bool finished, failed;
 	uint8_t sha256[FSC_SHA256_LEN];
 };
@@ -98,14 +106,17 @@ enum fsc_status fsc_blob_put_write(struct fsc_blob_put *p, const void *data, siz
 {
 	enum fsc_status st;
 
-	if (p->failed || p->finished)
+	if (p->failed || p->finished || p->sealed)
 		return broken_put(err);
 	st = p->b->ops->sink_write(p->sink, data, n, err);
 	if (st != FSC_OK) {
-		p->failed = true;
+		p->failed = !p->kept;
 		return st;
 	}
-	fsc_sha256_update(p->hash, data, n);
+	if (p->hashed == p->bytes) {
+		fsc_sha256_update(p->hash, data, n);
+		p->hashed += n;
+	}
 	p->bytes += n;
 	return FSC_OK;
 }
@@ -113,6 +124,39 @@ enum fsc_status fsc_blob_put_write(struct fsc_blob_put *p, const void *data, siz
 uint64_t fsc_blob_put_bytes(const struct fsc_blob_put *p)
 {
 	return p->bytes;
+}
+
+/* What this process has not seen itself. */
+static enum fsc_status hash_rest(struct fsc_blob_put *p, struct fsc_err *err)
+{
+	char *buf;
+	int fd = -1;
+	enum fsc_status st;
+
+	if (p->hashed == p->bytes)
+		return FSC_OK;
+	st = p->b->ops->sink_open(p->sink, &fd, err);
+	if (st != FSC_OK)
+		return st;
+	buf = fsc_xalloc(1, HASH_STEP);
+	while (p->hashed < p->bytes && st == FSC_OK) {
+		uint64_t left = p->bytes - p->hashed;
+		size_t n = left < HASH_STEP ? (size_t)left : HASH_STEP;
+		ssize_t got = pread(fd, buf, n, (off_t)p->hashed);
+
+		if (got < 0 && errno == EINTR)
+			continue;
+		if (got <= 0)
+			st = got ? fsc_err_sys(err, errno, "storage: read a part")
+				 : fsc_err_set(err, FSC_ECORRUPT, "part_short",
+					       "storage: a part lost bytes");
+		else
+			fsc_sha256_update(p->hash, buf, (size_t)got);
+		p->hashed += got > 0 ? (uint64_t)got : 0;
+	}
+	fsc_free(buf);
+	close(fd);
+	return st;
 }
 
 enum fsc_status fsc_blob_put_finish(struct fsc_blob_put *p, uint8_t sha256[FSC_SHA256_LEN],
@@ -123,13 +167,15 @@ enum fsc_status fsc_blob_put_finish(struct fsc_blob_put *p, uint8_t sha256[FSC_S
 	if (p->failed)
 		return broken_put(err);
 	if (!p->finished) {
-		fsc_sha256_final(p->hash, p->sha256);
 		st = p->b->ops->sink_finish(p->sink, err);
+		if (st == FSC_OK)
+			st = hash_rest(p, err);
 		p->finished = true;
 		if (st != FSC_OK) {
 			p->failed = true;
 			return st;
 		}
+		fsc_sha256_final(p->hash, p->sha256);
 	}
 	memcpy(sha256, p->sha256, FSC_SHA256_LEN);
 	return FSC_OK;
@@ -161,6 +207,61 @@ void fsc_blob_put_abort(struct fsc_blob_put *p)
 	p->b->ops->sink_free(p->sink);
 	fsc_sha256_free(p->hash);
 	fsc_free(p);
+}
+
+/* ---- parts ---- */
+
+static enum fsc_status part_open(struct fsc_blob_put **out, struct fsc_blobs *b, int64_t id,
+				 bool create, struct fsc_err *err)
+{
+	struct fsc_blob_put *p = fsc_xalloc(1, sizeof(*p));
+	char key[KEY_MAX];
+	enum fsc_status st;
+
+	*out = NULL;
+	part_key(key, id);
+	p->b = b;
+	p->kept = true;
+	st = b->ops->sink_keep(&p->sink, b, key, create, &p->bytes, &p->sealed, err);
+	if (st != FSC_OK) {
+		fsc_free(p);
+		return st;
+	}
+	p->hash = fsc_sha256_new();
+	*out = p;
+	return FSC_OK;
+}
+
+enum fsc_status fsc_blob_part_begin(struct fsc_blob_put **out, struct fsc_blobs *b, int64_t id,
+				    struct fsc_err *err)
+{
+	return part_open(out, b, id, true, err);
+}
+
+enum fsc_status fsc_blob_part_resume(struct fsc_blob_put **out, struct fsc_blobs *b, int64_t id,
+				     struct fsc_err *err)
+{
+	return part_open(out, b, id, false, err);
+}
+
+enum fsc_status fsc_blob_part_pause(struct fsc_blob_put *p, struct fsc_err *err)
+{
+	if (p->failed || p->finished)
+		return broken_put(err);
+	return p->b->ops->sink_pause(p->sink, err);
+}
+
+bool fsc_blob_part_sealed(const struct fsc_blob_put *p)
+{
+	return p->sealed;
+}
+
+enum fsc_status fsc_blob_part_delete(struct fsc_blobs *b, int64_t id, struct fsc_err *err)
+{
+	char key[KEY_MAX];
+
+	part_key(key, id);
+	return b->ops->remove(b, key, err);
 }
 
 /* ---- reading ---- */
@@ -286,11 +387,11 @@ struct listing {
 	void *ctx;
 };
 
-static bool parse_seg_name(int64_t *segment, const char *name)
+static bool parse_id_name(int64_t *id, const char *name, const char *suffix)
 {
-	size_t n = strlen(name);
+	size_t n = strlen(name), k = strlen(suffix);
 
-	return n > 4 && !strcmp(name + n - 4, ".seg") && fsc_parse_i64(segment, name, n - 4);
+	return n > k && !strcmp(name + n - k, suffix) && fsc_parse_i64(id, name, n - k);
 }
 
 static enum fsc_status list_one(void *ctx, const char *name, uint64_t bytes, int64_t modified_at_ns,
@@ -303,7 +404,9 @@ static enum fsc_status list_one(void *ctx, const char *name, uint64_t bytes, int
 
 	if (l->kind == FSC_BLOB_TEMP)
 		e.temp = name;
-	else if (l->kind == FSC_BLOB_SEGMENT && !parse_seg_name(&e.segment, name))
+	else if (l->kind == FSC_BLOB_SEGMENT && !parse_id_name(&e.segment, name, ".seg"))
+		return FSC_OK;
+	else if (l->kind == FSC_BLOB_PART && !parse_id_name(&e.part, name, ".part"))
 		return FSC_OK;
 	else if (l->kind == FSC_BLOB_BLOB &&
 		 (strlen(name) != FSC_SHA256_HEX - 1 || !fsc_unhex(e.sha256, name, FSC_SHA256_LEN)))
@@ -316,7 +419,7 @@ enum fsc_status fsc_blobs_list(struct fsc_blobs *b, enum fsc_blob_kind kind,
 						       struct fsc_err *err),
 			       void *ctx, struct fsc_err *err)
 {
-	static const char *const prefix[] = { "blob", "seg/v1", "tmp" };
+	static const char *const prefix[] = { "blob", "seg/v1", "tmp", "upload" };
 	struct listing l = { kind, each, ctx };
 
 	return b->ops->list(b, prefix[kind], list_one, &l, err);

@@ -2,8 +2,9 @@
 /*
  * Bytes that are too big for rows: blobs (uploads, named by their sha256) and segments (named by an id of their own).
  * An ops struct with one implementation so far, a folder:
- *     blob/<first 2 hex>/<sha256>      seg/v1/<segment id>.seg      tmp/...      reserve
+ *     blob/<first 2 hex>/<sha256>   seg/v1/<segment id>.seg   upload/<upload id>.part   tmp/...   reserve
  * Everything appears whole and durable or not at all: written to tmp/, fdatasync, rename, fsync of the folder.
+ * Only a part grows in its place: it is a blob that comes in several sittings, and what came stays.
  * Shared by all projects. Any thread, except that one put belongs to one thread at a time.
  * Errors: FSC_EFULL (disk full; the put is then only good for abort), FSC_EIO, FSC_ENOTFOUND.
  */
@@ -52,6 +53,22 @@ fsc_nodiscard enum fsc_status fsc_blob_put_commit(struct fsc_blob_put *p,
 						  struct fsc_err *err);
 void fsc_blob_put_abort(struct fsc_blob_put *p); /* NULL is fine */
 
+/* ---- a part: as above, but abort leaves what was written, under the id ---- */
+/* FSC_EEXIST when there is one of this id. */
+fsc_nodiscard enum fsc_status fsc_blob_part_begin(struct fsc_blob_put **out, struct fsc_blobs *b,
+						  int64_t id, struct fsc_err *err);
+/* Goes on behind what is there. FSC_ENOTFOUND. */
+fsc_nodiscard enum fsc_status fsc_blob_part_resume(struct fsc_blob_put **out, struct fsc_blobs *b,
+						   int64_t id, struct fsc_err *err);
+/* What was written is durable, also its name; the descriptor is closed until the next write. After a failed
+ * write the put goes on behind the last whole one. */
+fsc_nodiscard enum fsc_status fsc_blob_part_pause(struct fsc_blob_put *p, struct fsc_err *err);
+/* A commit put these bytes in place as a blob before a crash: nothing may be added, only committed again. */
+bool fsc_blob_part_sealed(const struct fsc_blob_put *p);
+/* After a commit too: it leaves the part, so that a crash before the rows are written loses nothing. */
+fsc_nodiscard enum fsc_status fsc_blob_part_delete(struct fsc_blobs *b, int64_t id,
+						   struct fsc_err *err);
+
 /* ---- reading ---- */
 /* Read-only descriptor at offset 0, owned by the caller. size may be NULL. */
 fsc_nodiscard enum fsc_status fsc_blob_open(struct fsc_blobs *b,
@@ -87,11 +104,12 @@ fsc_nodiscard enum fsc_status fsc_seg_file_delete(struct fsc_blobs *b, int64_t s
 fsc_nodiscard enum fsc_status fsc_blobs_scratch(struct fsc_blobs *b, int *fd, struct fsc_err *err);
 
 /* ---- housekeeping ---- */
-enum fsc_blob_kind { FSC_BLOB_BLOB, FSC_BLOB_SEGMENT, FSC_BLOB_TEMP };
+enum fsc_blob_kind { FSC_BLOB_BLOB, FSC_BLOB_SEGMENT, FSC_BLOB_TEMP, FSC_BLOB_PART };
 struct fsc_blob_entry {
 	enum fsc_blob_kind kind;
 	uint8_t sha256[FSC_SHA256_LEN]; /* BLOB */
 	int64_t segment;		/* SEGMENT */
+	int64_t part;			/* PART */
 	const char *temp;		/* TEMP: name to give to fsc_blobs_temp_delete; borrowed */
 	uint64_t bytes;
 	int64_t modified_at_ns;

@@ -17,7 +17,7 @@
 #include "base/fs.h"
 #include "store/blob_ops.h"
 
-#define TEMP_NAME_MAX 32
+#define TEMP_NAME_MAX 48
 /* Start writing back while the upload still runs, so that the sync at its end is short. */
 #define WRITEBACK_BYTES (8ULL << 20)
 
@@ -29,9 +29,10 @@ struct dir_blobs {
 
 struct fsc_blob_sink {
 	struct dir_blobs *d;	  /* borrowed */
-	int fd;			  /* -1 once finished */
-	char temp[TEMP_NAME_MAX]; /* "tmp/..." or "" once committed */
+	int fd;			  /* -1 once finished, or paused */
+	char temp[TEMP_NAME_MAX]; /* "tmp/..." or "" once committed; of a kept one its key */
 	uint64_t bytes, flushed;
+	bool kept, unnamed, unsynced; /* unnamed: the folder may not know it durably yet */
 };
 
 /* A full disk has one code wherever it shows. */
@@ -78,7 +79,7 @@ static enum fsc_status make_dir(struct dir_blobs *d, const char *dir, struct fsc
  * may have died before its own sync. Later nobody has to think of folders. */
 static enum fsc_status make_dirs(struct dir_blobs *d, struct fsc_err *err)
 {
-	static const char *const dirs[] = { "tmp", "blob", "seg", "seg/v1" };
+	static const char *const dirs[] = { "tmp", "blob", "seg", "seg/v1", "upload" };
 	static const char *const parents[] = { "blob", "seg", "." };
 	enum fsc_status st = FSC_OK;
 
@@ -97,18 +98,24 @@ static enum fsc_status make_dirs(struct dir_blobs *d, struct fsc_err *err)
 
 /* ---- writing ---- */
 
+static void temp_name(char temp[TEMP_NAME_MAX])
+{
+	uint8_t random[10];
+	char hex[2 * sizeof(random) + 1];
+
+	fsc_random_bytes(random, sizeof(random));
+	fsc_hex(hex, random, sizeof(random));
+	snprintf(temp, TEMP_NAME_MAX, "tmp/%s", hex);
+}
+
 static enum fsc_status sink_new(struct fsc_blob_sink **out, struct fsc_blobs *b,
 				struct fsc_err *err)
 {
 	struct fsc_blob_sink *s = fsc_xalloc(1, sizeof(*s));
-	uint8_t random[10];
-	char hex[2 * sizeof(random) + 1];
 
 	*out = NULL;
 	s->d = (struct dir_blobs *)b;
-	fsc_random_bytes(random, sizeof(random));
-	fsc_hex(hex, random, sizeof(random));
-	snprintf(s->temp, sizeof(s->temp), "tmp/%s", hex);
+	temp_name(s->temp);
 	s->fd = openat(s->d->fd, s->temp, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
 	if (s->fd < 0) {
 		enum fsc_status st = sys_err(err, errno, "create", s->temp);
@@ -120,13 +127,75 @@ static enum fsc_status sink_new(struct fsc_blob_sink **out, struct fsc_blobs *b,
 	return FSC_OK;
 }
 
+/* Also after a pause. Appending by the kernel: no offset of ours can ever write over what is there. */
+static enum fsc_status kept_open(struct fsc_blob_sink *s, int flags, struct fsc_err *err)
+{
+	s->fd = openat(s->d->fd, s->temp, O_RDWR | O_APPEND | O_CLOEXEC | O_NOFOLLOW | flags, 0600);
+	if (s->fd < 0 && errno == EEXIST)
+		return fsc_err_set(err, FSC_EEXIST, "exists", "storage: %s is there already",
+				   s->temp);
+	return s->fd < 0 ? sys_err(err, errno, "open", s->temp) : FSC_OK;
+}
+
+static enum fsc_status sink_keep(struct fsc_blob_sink **out, struct fsc_blobs *b, const char *key,
+				 bool create, uint64_t *bytes, bool *sealed, struct fsc_err *err)
+{
+	struct fsc_blob_sink *s = fsc_xalloc(1, sizeof(*s));
+	struct stat sb;
+	enum fsc_status st;
+
+	*out = NULL;
+	s->d = (struct dir_blobs *)b;
+	s->kept = s->unsynced = true;
+	s->unnamed = create;
+	snprintf(s->temp, sizeof(s->temp), "%s", key);
+	st = kept_open(s, create ? O_CREAT | O_EXCL : 0, err);
+	if (st == FSC_OK && fstat(s->fd, &sb)) {
+		st = sys_err(err, errno, "stat", key);
+		close(s->fd);
+	}
+	if (st != FSC_OK) {
+		fsc_free(s);
+		return st;
+	}
+	*bytes = s->bytes = s->flushed = (uint64_t)sb.st_size;
+	*sealed = sb.st_nlink > 1;
+	*out = s;
+	return FSC_OK;
+}
+
+static enum fsc_status sink_pause(struct fsc_blob_sink *s, struct fsc_err *err)
+{
+	enum fsc_status st = FSC_OK;
+
+	if (s->fd < 0 && s->unsynced)
+		st = kept_open(s, 0, err);
+	if (st == FSC_OK && s->unsynced && fdatasync(s->fd))
+		st = sys_err(err, errno, "sync", s->temp);
+	if (st == FSC_OK && s->unnamed)
+		st = sync_at(s->d, "upload", err);
+	if (s->fd >= 0 && close(s->fd) && st == FSC_OK)
+		st = sys_err(err, errno, "close", s->temp);
+	s->fd = -1;
+	if (st == FSC_OK)
+		s->unsynced = s->unnamed = false;
+	return st;
+}
+
 static enum fsc_status sink_write(struct fsc_blob_sink *s, const void *p, size_t n,
 				  struct fsc_err *err)
 {
-	enum fsc_status st = fsc_fs_write_all(s->fd, p, n, err);
+	enum fsc_status st = s->kept && s->fd < 0 ? kept_open(s, 0, err) : FSC_OK;
 
+	if (st != FSC_OK)
+		return st;
+	s->unsynced = true;
+	st = fsc_fs_write_all(s->fd, p, n, err);
 	if (st == FSC_EFULL && err)
 		snprintf(err->code, sizeof(err->code), "disk_full");
+	/* What was kept ends where the caller thinks, whatever part of this came to the disk. */
+	if (st != FSC_OK && s->kept && ftruncate(s->fd, (off_t)s->bytes))
+		st = sys_err(err, errno, "truncate", s->temp);
 	if (st != FSC_OK)
 		return st;
 	s->bytes += n;
@@ -148,6 +217,8 @@ static enum fsc_status sink_finish(struct fsc_blob_sink *s, struct fsc_err *err)
 {
 	enum fsc_status st = FSC_OK;
 
+	if (s->kept)
+		return sink_pause(s, err);
 	if (fdatasync(s->fd))
 		st = sys_err(err, errno, "sync", s->temp);
 	if (close(s->fd) && st == FSC_OK)
@@ -156,17 +227,38 @@ static enum fsc_status sink_finish(struct fsc_blob_sink *s, struct fsc_err *err)
 	return st;
 }
 
+/* A second name of the same bytes, renamed over what is there: both stay until the caller removes the part. */
+static enum fsc_status link_to(struct fsc_blob_sink *s, const char *key, struct fsc_err *err)
+{
+	char temp[TEMP_NAME_MAX];
+	enum fsc_status st = FSC_OK;
+
+	temp_name(temp);
+	if (linkat(s->d->fd, s->temp, s->d->fd, temp, 0))
+		return sys_err(err, errno, "link", s->temp);
+	if (renameat(s->d->fd, temp, s->d->fd, key))
+		st = sys_err(err, errno, "rename to", key);
+	/* Still there after an error, and when the key was a name of these bytes already. */
+	(void)!unlinkat(s->d->fd, temp, 0);
+	return st;
+}
+
 static enum fsc_status sink_commit(struct fsc_blob_sink *s, const char *key, struct fsc_err *err)
 {
 	char dir[64];
 	const char *slash = strrchr(key, '/');
+	enum fsc_status st = FSC_OK;
 
 	snprintf(dir, sizeof(dir), "%.*s", (int)(slash - key), key);
 	/* Young from now on: a segment may have been written long before it is published. */
 	if (utimensat(s->d->fd, s->temp, NULL, 0))
 		return sys_err(err, errno, "touch", s->temp);
-	if (renameat(s->d->fd, s->temp, s->d->fd, key))
-		return sys_err(err, errno, "rename to", key);
+	if (s->kept)
+		st = link_to(s, key, err);
+	else if (renameat(s->d->fd, s->temp, s->d->fd, key))
+		st = sys_err(err, errno, "rename to", key);
+	if (st != FSC_OK)
+		return st;
 	s->temp[0] = '\0';
 	return sync_at(s->d, dir, err);
 }
@@ -175,7 +267,7 @@ static void sink_free(struct fsc_blob_sink *s)
 {
 	if (s->fd >= 0)
 		close(s->fd);
-	if (s->temp[0])
+	if (s->temp[0] && !s->kept)
 		(void)!unlinkat(s->d->fd, s->temp, 0);
 	fsc_free(s);
 }
@@ -338,6 +430,8 @@ static const struct fsc_blobs_ops dir_ops = {
 	.close = dir_close,
 	.sink_new = sink_new,
 	.sink_write = sink_write,
+	.sink_keep = sink_keep,
+	.sink_pause = sink_pause,
 	.sink_fd = sink_fd,
 	.sink_finish = sink_finish,
 	.sink_open = sink_open,

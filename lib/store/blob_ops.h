@@ -17,11 +17,18 @@ struct fsc_blobs_ops {
 				    struct fsc_err *err);
 	enum fsc_status (*sink_write)(struct fsc_blob_sink *s, const void *p, size_t n,
 				      struct fsc_err *err);
+	/* An object that grows under its key: opened at its end, made anew when `create`. sink_free leaves it.
+	 * *sealed: a commit has linked it already. */
+	enum fsc_status (*sink_keep)(struct fsc_blob_sink **out, struct fsc_blobs *b,
+				     const char *key, bool create, uint64_t *bytes, bool *sealed,
+				     struct fsc_err *err);
+	/* Of a kept one: durable so far; sink_write goes on. */
+	enum fsc_status (*sink_pause)(struct fsc_blob_sink *s, struct fsc_err *err);
 	int (*sink_fd)(struct fsc_blob_sink *s); /* for segments: something to map and seek in */
 	enum fsc_status (*sink_finish)(struct fsc_blob_sink *s, struct fsc_err *err);
 	/* After finish: a descriptor to read it with, owned by the caller. */
 	enum fsc_status (*sink_open)(struct fsc_blob_sink *s, int *fd, struct fsc_err *err);
-	/* After finish: visible under the key, durably. sink_free is still called. */
+	/* After finish: visible under the key, durably. sink_free is still called. A kept one stays too. */
 	enum fsc_status (*sink_commit)(struct fsc_blob_sink *s, const char *key,
 				       struct fsc_err *err);
 	void (*sink_free)(struct fsc_blob_sink *s); /* drops what was not committed */
@@ -30,7 +37,7 @@ struct fsc_blobs_ops {
 	enum fsc_status (*stat)(struct fsc_blobs *b, const char *key, uint64_t *size,
 				struct fsc_err *err);
 	enum fsc_status (*remove)(struct fsc_blobs *b, const char *key, struct fsc_err *err);
-	/* prefix: "blob", "seg/v1" or "tmp". name is the last part of the key. */
+	/* prefix: "blob", "seg/v1", "tmp" or "upload". name is the last part of the key. */
 	enum fsc_status (*list)(struct fsc_blobs *b, const char *prefix,
 				enum fsc_status (*each)(void *ctx, const char *name, uint64_t bytes,
 							int64_t modified_at_ns,

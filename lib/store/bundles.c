@@ -7,6 +7,9 @@
 #include "store/store.h"
 #include "store/store_ops.h"
 
+/* How long a client may ask what its upload became, when it missed the answer. */
+#define UPLOAD_ASK_NS 3600000000000LL
+
 static const char *const state_names[] = { "queued", "indexing", "ready", "failed" };
 
 const char *fsc_bundle_state_name(enum fsc_bundle_state st)
@@ -133,6 +136,12 @@ static enum fsc_status put_work(struct fsc_db *db, void *arg, struct fsc_err *er
 		st = fsc_db_run(db, FSC_Q_IDEMPOTENCY_INSERT,
 				FSC_ARGS(fsc_v_int(in->project), fsc_v_text(in->idempotency_key),
 					 fsc_v_int(p->out->id), fsc_v_int(now)),
+				NULL, err);
+	if (st == FSC_OK && in->upload)
+		st = fsc_db_run(db, FSC_Q_UPLOAD_DONE,
+				FSC_ARGS(fsc_v_int(in->project), fsc_v_int(in->upload),
+					 fsc_v_int(p->out->id), fsc_v_int(p->out->duplicate),
+					 fsc_v_int(in->bytes), fsc_v_int(now + UPLOAD_ASK_NS)),
 				NULL, err);
 	return st;
 }

@@ -94,6 +94,7 @@ struct fsc_bundle_new {
 	const char *name, *job, *host, *capture; /* NULL when not given */
 	int64_t rank;				 /* -1 when not given */
 	const char *idempotency_key;		 /* NULL when not given */
+	int64_t upload; /* resumable upload that this ends, in the same transaction; 0 none */
 };
 struct fsc_bundle_put {
 	int64_t id;

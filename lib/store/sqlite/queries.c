@@ -70,12 +70,16 @@
 	[FSC_Q_##name##_D] = KERNEL_PAGE(key, "DESC"), [FSC_Q_##name##_A] = KERNEL_PAGE(key, "AS" \
 											     "C")
 
+#define UPLOAD_COLUMNS                                                  \
+	"id, project, length, sha256, name, job, host, capture, rank, " \
+	"idempotency_key, actor, created_at, expires_at, bundle, duplicate "
+
 const char *const fsc_sqlite_queries[FSC_Q_COUNT] = {
 	[FSC_Q_LAST_ID] = "SELECT MAX(id) FROM (SELECT MAX(id) AS id FROM bundle UNION ALL "
 			  "SELECT MAX(id) "
 			  "FROM trace UNION ALL SELECT MAX(id) FROM token UNION ALL SELECT "
 			  "MAX(id) FROM "
-			  "audit)",
+			  "audit UNION ALL SELECT MAX(id) FROM upload)",
 	[FSC_Q_HEALTH] = "SELECT COUNT(*) FROM project WHERE id = 1",
 
 	/* projects */
@@ -351,6 +355,32 @@ const char *const fsc_sqlite_queries[FSC_Q_COUNT] = {
 	[FSC_Q_TOKEN_USED] = "UPDATE token SET last_used_at = ?2 WHERE id = ?1",
 	[FSC_Q_TOKEN_COUNT] = "SELECT COUNT(*) FROM token WHERE revoked_at = 0 "
 			      "AND (expires_at = 0 OR expires_at > ?1)",
+
+	/* resumable uploads */
+	/* 1 project, 2 how many are counted at most */
+	[FSC_Q_UPLOAD_OPEN] = "SELECT COUNT(*) FROM (SELECT 1 FROM upload WHERE project = ?1 "
+			      "AND bundle IS NULL LIMIT ?2)",
+	[FSC_Q_UPLOAD_INSERT] =
+		"INSERT INTO upload (id, project, length, sha256, name, job, host, capture, rank, "
+		"idempotency_key, actor, created_at, expires_at) "
+		"VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13)",
+	[FSC_Q_UPLOAD_GET] = "SELECT " UPLOAD_COLUMNS "FROM upload WHERE project = ?1 AND id = ?2",
+	/* 1 project, 2 key, 3 now */
+	[FSC_Q_UPLOAD_BY_KEY] =
+		"SELECT " UPLOAD_COLUMNS "FROM upload WHERE project = ?1 AND idempotency_key = ?2 "
+		"AND bundle IS NULL AND expires_at > ?3 ORDER BY id DESC LIMIT 1",
+	/* 1 id, 2 length or NULL, 3 expiry */
+	[FSC_Q_UPLOAD_UPDATE] = "UPDATE upload SET length = COALESCE(?2, length), expires_at = ?3 "
+				"WHERE id = ?1 AND bundle IS NULL",
+	/* 1 project, 2 id, 3 bundle, 4 duplicate, 5 bytes, 6 expiry */
+	[FSC_Q_UPLOAD_DONE] = "UPDATE upload SET bundle = ?3, duplicate = ?4, length = ?5, "
+			      "expires_at = ?6 WHERE project = ?1 AND id = ?2",
+	[FSC_Q_UPLOAD_DELETE] = "DELETE FROM upload WHERE id = ?1",
+	[FSC_Q_UPLOAD_EXISTS] = "SELECT COUNT(*) FROM upload WHERE id = ?1",
+	/* 1 those that go on, else those that expire until 2; 3 after this id, 4 limit */
+	[FSC_Q_UPLOAD_LIST] = "SELECT " UPLOAD_COLUMNS
+			      "FROM upload WHERE id > ?3 AND CASE WHEN ?1 THEN bundle IS NULL "
+			      "ELSE expires_at <= ?2 END ORDER BY id LIMIT ?4",
 
 	/* audit, settings */
 	[FSC_Q_AUDIT_INSERT] =
