@@ -54,7 +54,9 @@ SRC_model := \
 SRC_bundle := \
 	lib/bundle/bundle_read.c \
 	lib/bundle/manifest.c \
-	lib/bundle/member_name.c
+	lib/bundle/member_name.c \
+	lib/bundle/member_text.c \
+	lib/bundle/zip_directory.c
 
 SRC_formats := \
 	lib/formats/chrome_emit.c \
@@ -266,7 +268,9 @@ TESTS_model := \
 
 TESTS_bundle := \
 	tests/unit/bundle/test_bundle_read.c \
-	tests/unit/bundle/test_manifest.c
+	tests/unit/bundle/test_manifest.c \
+	tests/unit/bundle/test_tar_kinds.c \
+	tests/unit/bundle/test_zip.c
 
 TESTS_formats := \
 	tests/unit/formats/test_chrome_json.c \

@@ -33,7 +33,7 @@ struct state {
 	int64_t slot;		  /* of the held trace */
 	bool trace_open;	  /* TRACE was put, TRACE_END not yet */
 	size_t n_skipped;	  /* entries of the bundle's list already told */
-	uint64_t n_traces, n_failed;
+	uint64_t n_traces, n_failed, n_encrypted;
 	int64_t blob_bytes, last_progress_ns;
 	uint64_t events;
 };
@@ -85,6 +85,28 @@ static enum fsc_status put_member(struct state *s, const char *path, const char 
 	return fsc_fact_stream_put(&s->out, &f, err);
 }
 
+static const char *skipped_message(const char *code)
+{
+	static const struct {
+		const char *code, *text;
+	} texts[] = {
+		{ "member_encrypted", "it is encrypted: pack it again without a password" },
+		{ "member_compression",
+		  "it is compressed in a way that is not read: deflate is, and none" },
+		{ "member_duplicate", "the name was there already, the first is used" },
+		{ "member_missing", "the manifest names it, the archive does not hold it" },
+		{ "manifest_not_first", "a manifest is used only as the first file" },
+		{ "archive_trailing_data",
+		  "other bytes follow the end of the tar, maybe a second one: they are not read" },
+		{ "archive_not_listed", "the zip holds members that its directory does not list" },
+	};
+
+	for (size_t i = 0; i < FSC_ARRAY_LEN(texts); i++)
+		if (!strcmp(code, texts[i].code))
+			return texts[i].text;
+	return "archive entry is not a file that is read";
+}
+
 /* Entries that the bundle passed over since the last time. */
 static enum fsc_status put_skipped(struct state *s, struct fsc_err *err)
 {
@@ -95,8 +117,9 @@ static enum fsc_status put_skipped(struct state *s, struct fsc_err *err)
 	for (; st == FSC_OK && s->n_skipped < n; s->n_skipped++) {
 		struct fsc_err why = FSC_ERR_INIT;
 
-		fsc_err_set(&why, FSC_EUNSUPPORTED, v[s->n_skipped].code,
-			    "archive entry is not a file that is read");
+		const char *code = v[s->n_skipped].code;
+		fsc_err_set(&why, FSC_EUNSUPPORTED, code, "%s", skipped_message(code));
+		s->n_encrypted += !strcmp(code, "member_encrypted");
 		st = put_member(s, v[s->n_skipped].path, "skipped", &why, err);
 	}
 	return st;
@@ -163,6 +186,7 @@ static enum fsc_status identify(struct state *s, struct fsc_trace *t, struct fsc
 	if (weak && (src[FSC_FROM_UPLOAD].rank >= 0 || src[FSC_FROM_MANIFEST].rank >= 0 ||
 		     src[FSC_FROM_TRACE].rank >= 0))
 		src[FSC_FROM_NAME].rank = -1;
+	fsc_losses_add(&t->losses, "member_name_repaired", s->member.renamed);
 	fsc_losses_add(&t->losses, "identity_disagreement",
 		       fsc_identity_merge(&id, src, s->archive, told));
 	t->meta.rank = id.rank;
@@ -332,8 +356,11 @@ static enum fsc_status walk(struct state *s, struct fsc_err *err)
 	st = put_skipped(s, err);
 	/* Nothing failed, but nothing came of it either: say so, or the bundle would be ready and empty. */
 	if (st == FSC_OK && !s->n_traces && !s->n_failed)
-		st = fsc_err_set(err, FSC_EUNSUPPORTED, "no_trace",
-				 "the archive holds no file that is a trace");
+		st = s->n_encrypted
+			     ? fsc_err_set(err, FSC_EUNSUPPORTED, "archive_encrypted",
+					   "the archive is encrypted: pack it without a password")
+			     : fsc_err_set(err, FSC_EUNSUPPORTED, "no_trace",
+					   "the archive holds no file that is a trace");
 	return st;
 }
 

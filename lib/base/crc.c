@@ -9,6 +9,7 @@
 
 #include <stdbool.h>
 #include <string.h>
+#include <zlib.h>
 
 #include "base/attr.h"
 
@@ -140,4 +141,10 @@ uint32_t fsc_crc32c(uint32_t seed, const void *p, size_t n)
 uint32_t fsc_crc32c_table(uint32_t seed, const void *p, size_t n)
 {
 	return ~crc_table(~seed, p, n);
+}
+
+uint32_t fsc_crc32(uint32_t crc, const void *p, size_t n)
+{
+	/* a NULL buffer asks zlib for its start value */
+	return n ? (uint32_t)crc32_z(crc, p, n) : crc;
 }

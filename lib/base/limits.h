@@ -11,8 +11,10 @@
 #define FSC_MAX_RATIO 200ULL		     /* out/in, real traces are 13..21 */
 #define FSC_RATIO_GRACE_BYTES (64 * FSC_MIB) /* not checked before this many bytes out */
 #define FSC_MAX_COMPRESSION_NEST 3
-#define FSC_MAX_ZSTD_WINDOW_LOG 27 /* 128 MiB, what the zstd tool takes unasked */
+#define FSC_MAX_ZSTD_WINDOW_LOG 27	     /* 128 MiB, what the zstd tool takes unasked */
+#define FSC_LARGE_ZSTD_WINDOW (32 * FSC_MIB) /* above it the grace is half */
 #define FSC_MAX_ARCHIVE_ENTRIES 10000u
+#define FSC_MAX_ZIP_DIRECTORY_BYTES (8 * FSC_MIB)
 #define FSC_MAX_ARCHIVE_BYTES (64 * FSC_GIB)
 #define FSC_MAX_ENTRY_BYTES (16 * FSC_GIB)
 #define FSC_MAX_PATH_BYTES 512u

@@ -9,7 +9,9 @@
  * after a member tolerated, CRC and length of each member enforced ("gzip_crc"), truncation reported
  * ("gzip_truncated"). zstd through libzstd, several frames ("zstd_corrupt", "zstd_truncated").
  * Other bytes after a member or frame are a fault ("gzip_trailing", "zstd_trailing"), not left out in silence.
- * Ratio limit: after FSC_RATIO_GRACE_BYTES out, out/in above FSC_MAX_RATIO is FSC_ELIMIT ("bomb").
+ * Ratio limit: after FSC_RATIO_GRACE_BYTES out, out/in above FSC_MAX_RATIO is FSC_ELIMIT ("bomb"); after half as
+ * many for a zstd frame whose window is above FSC_LARGE_ZSTD_WINDOW, since the window stays in memory. It holds for
+ * each layer, and for all layers of all files in one upload together: struct fsc_source_budget.
  */
 #ifndef FSC_BASE_SOURCE_H
 #define FSC_BASE_SOURCE_H
@@ -44,6 +46,18 @@ struct fsc_source *fsc_source_zstd(struct fsc_source *inner);
 /* Looks at the first bytes and wraps in gzip or zstd when they say so, repeatedly up to
  * FSC_MAX_COMPRESSION_NEST layers (then FSC_ELIMIT at read); otherwise passes bytes through. */
 struct fsc_source *fsc_source_auto(struct fsc_source *inner);
+/* What the decompression of one upload made so far, whichever file of it and whichever layer. Past the ratio limit
+ * against the bytes read of raw it is FSC_ELIMIT "bomb", past FSC_MAX_ARCHIVE_BYTES "archive_too_big". */
+struct fsc_source_budget {
+	const struct fsc_source *raw; /* borrowed: the bytes of the upload */
+	uint64_t out;
+};
+/* As fsc_source_auto; counts into the budget (borrowed) instead of into one of its own. */
+struct fsc_source *fsc_source_auto_within(struct fsc_source *inner,
+					  struct fsc_source_budget *budget);
+/* Counts n bytes more that were made in another way. */
+fsc_nodiscard enum fsc_status fsc_source_budget_add(struct fsc_source_budget *b, uint64_t n,
+						    struct fsc_err *err);
 /* First bytes without consuming them: up to 4096, fewer only at the end. Only for sources made by
  * fsc_source_auto. The bytes are borrowed until the next read. Empty input is FSC_OK with *n = 0; a fault is
  * told when no byte comes before it, otherwise by the read that meets it. */

@@ -14,10 +14,10 @@
 
 #define HEAD_BYTES 4096u
 
-enum fsc_status fsc_source_check_ratio(uint64_t in, uint64_t out, const char *what,
+enum fsc_status fsc_source_check_ratio(uint64_t in, uint64_t out, uint64_t grace, const char *what,
 				       struct fsc_err *err)
 {
-	if (out <= FSC_RATIO_GRACE_BYTES || out / FSC_MAX_RATIO <= in)
+	if (out <= grace || out / FSC_MAX_RATIO <= in)
 		return FSC_OK;
 	return fsc_err_set(err, FSC_ELIMIT, "bomb",
 			   "%s: %" PRIu64 " bytes expand to more than %llu times as many", what, in,
@@ -31,10 +31,23 @@ enum fsc_status fsc_source_repeat(const struct fsc_source_sticky *k, struct fsc_
 	return k->st;
 }
 
+enum fsc_status fsc_source_budget_add(struct fsc_source_budget *b, uint64_t n, struct fsc_err *err)
+{
+	b->out += n;
+	if (b->out > FSC_MAX_ARCHIVE_BYTES)
+		return fsc_err_set(err, FSC_ELIMIT, "archive_too_big",
+				   "decompressed, the upload is more than %llu bytes",
+				   FSC_MAX_ARCHIVE_BYTES);
+	return fsc_source_check_ratio(b->raw->consumed, b->out, FSC_RATIO_GRACE_BYTES,
+				      "compressed input", err);
+}
+
 /* Bytes that were looked at, then the rest of the source they came from. */
 struct unread_source {
 	struct fsc_source base;
 	struct fsc_source *rest; /* owned */
+	struct fsc_source_budget
+		*budget; /* borrowed; NULL when rest gives the bytes of the input */
 	size_t pos, n;
 	uint8_t head[HEAD_BYTES];
 };
@@ -43,8 +56,13 @@ static enum fsc_status unread_read(struct fsc_source *s, void *buf, size_t cap, 
 				   struct fsc_err *err)
 {
 	struct unread_source *u = (struct unread_source *)s;
-	if (u->pos == u->n)
-		return fsc_source_read_some(u->rest, buf, cap, n, err);
+	/* A layer above may make nothing of all this: endless headers, empty members, padding. */
+	if (u->pos == u->n) {
+		enum fsc_status st = fsc_source_read_some(u->rest, buf, cap, n, err);
+		if (st == FSC_OK && u->budget)
+			st = fsc_source_budget_add(u->budget, *n, err);
+		return st;
+	}
 	size_t k = u->n - u->pos;
 	if (k > cap)
 		k = cap;
@@ -67,8 +85,9 @@ static const struct fsc_source_ops unread_ops = { .name = "unread",
 
 struct auto_source {
 	struct fsc_source base;
-	struct fsc_source *raw;	  /* borrowed: the bottom of the chain */
-	struct fsc_source *chain; /* owned: the top of it */
+	struct fsc_source *chain;	  /* owned: the top of it */
+	struct fsc_source_budget *budget; /* borrowed, maybe its own */
+	struct fsc_source_budget own;
 	struct fsc_source_sticky sticky;
 	bool resolved, layered;
 	size_t pos, n; /* bytes of head not handed out yet */
@@ -112,6 +131,7 @@ static void push_layer(struct auto_source *a, enum magic m)
 	struct unread_source *u = fsc_xalloc(1, sizeof(*u));
 	u->base.ops = &unread_ops;
 	u->rest = a->chain;
+	u->budget = a->layered ? a->budget : NULL;
 	memcpy(u->head, a->head, a->n);
 	u->n = a->n;
 	a->n = 0;
@@ -158,10 +178,9 @@ static enum fsc_status auto_read(struct fsc_source *s, void *buf, size_t cap, si
 	}
 	if (a->sticky.st == FSC_OK)
 		a->sticky.st = fsc_source_read_some(a->chain, buf, cap, n, &a->sticky.err);
-	/* Each layer checks its own ratio; layers multiply, so the whole is checked too. */
+	/* Each layer checks its own ratio; layers and files multiply, so the whole is checked too. */
 	if (a->sticky.st == FSC_OK && a->layered) {
-		a->sticky.st = fsc_source_check_ratio(a->raw->consumed, s->consumed + *n,
-						      "compressed input", &a->sticky.err);
+		a->sticky.st = fsc_source_budget_add(a->budget, *n, &a->sticky.err);
 		fsc_err_at(&a->sticky.err, NULL, (int64_t)(s->consumed + *n));
 	}
 	return a->sticky.st == FSC_OK ? FSC_OK : fsc_source_repeat(&a->sticky, err);
@@ -178,13 +197,20 @@ static const struct fsc_source_ops auto_ops = { .name = "auto",
 						.read = auto_read,
 						.free = auto_free };
 
-struct fsc_source *fsc_source_auto(struct fsc_source *inner)
+struct fsc_source *fsc_source_auto_within(struct fsc_source *inner,
+					  struct fsc_source_budget *budget)
 {
 	struct auto_source *a = fsc_xalloc(1, sizeof(*a));
 	a->base.ops = &auto_ops;
-	a->raw = inner;
 	a->chain = inner;
+	a->own.raw = inner;
+	a->budget = budget ? budget : &a->own;
 	return &a->base;
+}
+
+struct fsc_source *fsc_source_auto(struct fsc_source *inner)
+{
+	return fsc_source_auto_within(inner, NULL);
 }
 
 enum fsc_status fsc_source_peek(struct fsc_source *s, const uint8_t **p, size_t *n,

@@ -24,6 +24,7 @@
 
 #include "base/alloc.h"
 #include "base/assert.h"
+#include "base/limits.h"
 #include "base/source_int.h"
 
 enum gz_state { GZ_BEFORE_MEMBER, GZ_BODY, GZ_TRAILER };
@@ -323,7 +324,8 @@ static enum fsc_status read_body(struct gzip_source *g, uint8_t *buf, size_t cap
 	g->isize += out;
 	g->out_total += out;
 	*n = out;
-	return fsc_source_check_ratio(in_total(g), g->out_total, "gzip", &g->sticky.err);
+	return fsc_source_check_ratio(in_total(g), g->out_total, FSC_RATIO_GRACE_BYTES, "gzip",
+				      &g->sticky.err);
 }
 
 static enum fsc_status read_trailer(struct gzip_source *g)

@@ -12,9 +12,9 @@
 fsc_nodiscard enum fsc_status fsc_source_read_some(struct fsc_source *s, void *buf, size_t cap,
 						   size_t *n, struct fsc_err *err);
 
-/* FSC_ELIMIT with code "bomb" when out bytes from in bytes pass the ratio limit. */
-fsc_nodiscard enum fsc_status fsc_source_check_ratio(uint64_t in, uint64_t out, const char *what,
-						     struct fsc_err *err);
+/* FSC_ELIMIT with code "bomb" when out bytes from in bytes pass the ratio limit, which holds from grace on. */
+fsc_nodiscard enum fsc_status fsc_source_check_ratio(uint64_t in, uint64_t out, uint64_t grace,
+						     const char *what, struct fsc_err *err);
 
 /* State of a source after its end or its first fault, which it repeats from then on. */
 struct fsc_source_sticky {

@@ -14,6 +14,8 @@
 #include "base/limits.h"
 #include "base/source_int.h"
 
+#define FRAME_HEADER_MAX 18u
+
 struct zstd_source {
 	struct fsc_source base;
 	struct fsc_source *inner; /* owned */
@@ -21,7 +23,8 @@ struct zstd_source {
 	ZSTD_inBuffer in;
 	uint64_t out_total;
 	uint64_t n_frames;
-	bool in_frame; /* its magic was seen and its end was not */
+	uint64_t grace; /* output before the ratio counts: less once a frame has a large window */
+	bool in_frame;	/* its magic was seen and its end was not */
 	struct fsc_source_sticky sticky;
 	uint8_t buf[FSC_SOURCE_IN_BYTES];
 };
@@ -77,14 +80,32 @@ static enum fsc_status refill(struct zstd_source *z)
 	return st;
 }
 
+/* The window that the header of a frame asks for (RFC 8878, 3.1.1.1); 0 when its bytes are not all there. */
+static uint64_t window_of(const uint8_t *p, size_t n)
+{
+	static const uint8_t id_bytes[] = { 0, 1, 2, 4 };
+	if (n < 6)
+		return 0;
+	if (!(p[4] & 0x20)) {
+		uint64_t base = (uint64_t)1 << (10 + (p[5] >> 3));
+		return base + base / 8 * (p[5] & 7);
+	}
+	/* a single segment has its content for a window */
+	size_t at = 5 + id_bytes[p[4] & 3], size = (size_t)1 << (p[4] >> 6);
+	uint64_t v = 0;
+	for (size_t i = 0; i < size && at + i < n; i++)
+		v |= (uint64_t)p[at + i] << 8 * i;
+	return v;
+}
+
 /*
- * Looks at the magic before a frame, once its four bytes are there. libzstd would take the formats that
+ * Looks at the header before a frame, once its bytes are there. libzstd would take the formats that
  * were in use before zstd 0.8 too, through decoders that nobody tests any more.
  */
 static enum fsc_status before_frame(struct zstd_source *z)
 {
 	enum fsc_status st = FSC_OK;
-	while (st == FSC_OK && z->in.size - z->in.pos < 4)
+	while (st == FSC_OK && z->in.size - z->in.pos < FRAME_HEADER_MAX)
 		st = refill(z);
 	if (st != FSC_OK && st != FSC_END)
 		return st;
@@ -99,6 +120,8 @@ static enum fsc_status before_frame(struct zstd_source *z)
 	if (memcmp(p, magic, n) != 0 &&
 	    ((p[0] & 0xf0) != 0x50 || memcmp(p + 1, skippable, n - 1) != 0))
 		return wrong_magic(z);
+	if (p[0] == magic[0] && window_of(p, z->in.size - z->in.pos) > FSC_LARGE_ZSTD_WINDOW)
+		z->grace = FSC_RATIO_GRACE_BYTES / 2;
 	z->in_frame = true;
 	return FSC_OK;
 }
@@ -128,7 +151,7 @@ static enum fsc_status decode(struct zstd_source *z, void *buf, size_t cap, size
 	}
 	*n = out.pos;
 	z->out_total += out.pos;
-	return fsc_source_check_ratio(in_total(z), z->out_total, "zstd", &z->sticky.err);
+	return fsc_source_check_ratio(in_total(z), z->out_total, z->grace, "zstd", &z->sticky.err);
 }
 
 static enum fsc_status zstd_read(struct fsc_source *s, void *buf, size_t cap, size_t *n,
@@ -162,6 +185,7 @@ struct fsc_source *fsc_source_zstd(struct fsc_source *inner)
 	struct zstd_source *z = fsc_xalloc(1, sizeof(*z));
 	z->base.ops = &zstd_ops;
 	z->inner = inner;
+	z->grace = FSC_RATIO_GRACE_BYTES;
 	z->z = ZSTD_createDStream();
 	FSC_ASSERT(z->z);
 	size_t ret = ZSTD_DCtx_setParameter(z->z, ZSTD_d_windowLogMax, FSC_MAX_ZSTD_WINDOW_LOG);

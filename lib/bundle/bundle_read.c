@@ -10,12 +10,14 @@
 #include <sys/stat.h>
 
 #include "base/alloc.h"
+#include "base/crc.h"
 #include "base/crypto.h"
 #include "base/limits.h"
 #include "base/strtab.h"
-#include "base/utf8.h"
 #include "base/vec.h"
 #include "bundle/member_name.h"
+#include "bundle/member_text.h"
+#include "bundle/zip_directory.h"
 
 #define IN_BYTES ((size_t)(128 * FSC_KIB))
 
@@ -33,8 +35,12 @@ struct view_source {
 
 struct fsc_bundle {
 	struct fsc_source *src; /* owned; decompressed bytes of the upload */
-	struct archive *a;	/* owned; NULL for a single file */
-	char *in;		/* owned; what libarchive looks at */
+	struct fsc_source_budget budget;
+	struct archive *a; /* owned; NULL for a single file */
+	bool zip;
+	char *in[2]; /* owned; the last two pieces of src: libarchive looks at the newer */
+	size_t in_n[2];
+	unsigned newer;		/* of the two */
 	char *name;		/* owned; display name of a single file */
 	bool given;		/* the single file was handed out */
 	struct fsc_err src_err; /* error of src that libarchive was told about */
@@ -45,12 +51,14 @@ struct fsc_bundle {
 	struct fsc_sha256 *sha; /* owned; of the current member when its digest is known */
 	struct fsc_manifest_file *file;
 	struct fsc_buf path;
+	bool renamed;		       /* path is not as in the archive */
 	struct fsc_strtab *seen;       /* owned; names so far */
 	struct fsc_manifest *manifest; /* owned */
 	struct fsc_buf manifest_json;
 	FSC_VEC(struct fsc_skipped) skipped;
-	struct fsc_arena names; /* of skipped */
-	bool checked_missing;
+	FSC_VEC(struct fsc_zip_member) zip_members; /* all of a zip, the current one last */
+	struct fsc_arena names;			    /* of skipped */
+	bool finished;
 };
 
 /* ---- errors ---- */
@@ -84,28 +92,39 @@ static enum fsc_status skip(struct fsc_bundle *b, const char *path, const char *
 
 /* ---- libarchive on our source ---- */
 
+static enum fsc_status read_piece(struct fsc_bundle *b, struct fsc_err *err)
+{
+	size_t n;
+	unsigned i = !b->newer;
+	enum fsc_status st = fsc_source_read(b->src, b->in[i], IN_BYTES, &n, err);
+	if (st != FSC_OK)
+		return st;
+	b->in_n[i] = n;
+	b->newer = i;
+	return FSC_OK;
+}
+
 static la_ssize_t read_cb(struct archive *a, void *ctx, const void **buf)
 {
 	struct fsc_bundle *b = ctx;
-	size_t n = 0;
-	enum fsc_status st = fsc_source_read(b->src, b->in, IN_BYTES, &n, &b->src_err);
-	*buf = b->in;
+	enum fsc_status st = read_piece(b, &b->src_err);
+	*buf = b->in[b->newer];
 	if (st == FSC_END)
 		return 0;
 	if (st != FSC_OK) {
 		archive_set_error(a, EIO, "%s", b->src_err.msg);
 		return -1;
 	}
-	return (la_ssize_t)n;
+	return (la_ssize_t)b->in_n[b->newer];
 }
 
-static enum fsc_status open_archive(struct fsc_bundle *b, bool zip, struct fsc_err *err)
+static enum fsc_status open_archive(struct fsc_bundle *b, struct fsc_err *err)
 {
 	b->a = archive_read_new();
 	if (!b->a)
 		return fsc_err_set(err, FSC_ENOMEM, NULL, "no memory for the archive reader");
-	int r = zip ? archive_read_support_format_zip_streamable(b->a)
-		    : archive_read_support_format_tar(b->a);
+	int r = b->zip ? archive_read_support_format_zip_streamable(b->a)
+		       : archive_read_support_format_tar(b->a);
 	if (r == ARCHIVE_OK)
 		r = archive_read_support_filter_none(b->a);
 	if (r == ARCHIVE_OK)
@@ -146,11 +165,19 @@ static enum fsc_status count_bytes(struct fsc_bundle *b, size_t n, struct fsc_er
 		return fsc_err_set(err, FSC_ELIMIT, "archive_too_big",
 				   "the archive holds more than %llu bytes", FSC_MAX_ARCHIVE_BYTES);
 	if (b->total_bytes > FSC_RATIO_GRACE_BYTES &&
-	    b->total_bytes / FSC_MAX_RATIO > b->src->consumed)
+	    b->total_bytes / FSC_MAX_RATIO > b->budget.raw->consumed)
 		return fsc_err_set(err, FSC_ELIMIT, "bomb",
 				   "archive members expand to more than %llu times their size",
 				   FSC_MAX_RATIO);
 	return FSC_OK;
+}
+
+static void count_zip(struct fsc_bundle *b, const void *p, size_t n)
+{
+	struct fsc_zip_member *m = &b->zip_members.v[b->zip_members.n - 1];
+	m->whole = n == 0;
+	m->size += n;
+	m->crc = fsc_crc32(m->crc, p, n);
 }
 
 static enum fsc_status member_bytes(struct fsc_bundle *b, void *buf, size_t cap, size_t *n,
@@ -163,6 +190,8 @@ static enum fsc_status member_bytes(struct fsc_bundle *b, void *buf, size_t cap,
 	la_ssize_t r = archive_read_data(b->a, buf, cap);
 	if (r < 0)
 		return archive_fault(b, err);
+	if (b->zip)
+		count_zip(b, buf, (size_t)r);
 	if (r == 0)
 		return member_end(b, err);
 	*n = (size_t)r;
@@ -226,7 +255,7 @@ struct fsc_source *fsc_bundle_member_auto(struct fsc_bundle *b)
 	struct view_source *v = fsc_xalloc(1, sizeof(*v));
 	v->base.ops = &view_ops;
 	v->inner = &b->member.base;
-	return fsc_source_auto(&v->base);
+	return fsc_source_auto_within(&v->base, &b->budget);
 }
 
 /* ---- opening ---- */
@@ -260,7 +289,8 @@ enum fsc_status fsc_bundle_open(struct fsc_bundle **out, struct fsc_source *src,
 	size_t n;
 	struct fsc_bundle *b = fsc_xalloc(1, sizeof(*b));
 	*out = NULL;
-	b->src = fsc_source_auto(src);
+	b->budget.raw = src;
+	b->src = fsc_source_auto_within(src, &b->budget);
 	b->name = fsc_xstrdup(name ? name : "");
 	b->src_err = (struct fsc_err)FSC_ERR_INIT;
 	b->member.fault = (struct fsc_err)FSC_ERR_INIT;
@@ -271,9 +301,11 @@ enum fsc_status fsc_bundle_open(struct fsc_bundle **out, struct fsc_source *src,
 	fsc_arena_init(&b->names, (size_t)FSC_MAX_ARCHIVE_ENTRIES * (FSC_MAX_PATH_BYTES + 64));
 	enum fsc_status st = fsc_source_peek(b->src, &head, &n, err);
 	if (st == FSC_OK && (looks_like_tar(head, n) || looks_like_zip(head, n))) {
-		b->in = fsc_xalloc(1, IN_BYTES);
+		b->zip = looks_like_zip(head, n);
+		b->in[0] = fsc_xalloc(1, IN_BYTES);
+		b->in[1] = fsc_xalloc(1, IN_BYTES);
 		b->seen = fsc_strtab_new();
-		st = b->seen ? open_archive(b, looks_like_zip(head, n), err)
+		st = b->seen ? open_archive(b, err)
 			     : fsc_err_set(err, FSC_ENOMEM, NULL,
 					   "no memory for the list of members");
 	}
@@ -298,13 +330,22 @@ void fsc_bundle_close(struct fsc_bundle *b)
 	fsc_buf_fini(&b->manifest_json);
 	fsc_buf_fini(&b->path);
 	fsc_vec_fini(&b->skipped);
+	fsc_vec_fini(&b->zip_members);
 	fsc_arena_fini(&b->names);
-	fsc_free(b->in);
+	fsc_free(b->in[0]);
+	fsc_free(b->in[1]);
 	fsc_free(b->name);
 	fsc_free(b);
 }
 
 /* ---- walking ---- */
+
+/* libarchive tells the compression of the current member of a zip in words: "ZIP 2.0 (deflation)". Its other
+ * decoders (bzip2, lzma, ...) can use any amount of memory, and no writer of traces has them. */
+static bool known_method(const char *format)
+{
+	return format && (strstr(format, "(uncompressed)") || strstr(format, "(deflation)"));
+}
 
 /* Path of the entry into b->path (repaired, without "./"); NULL code when it may be read. */
 static enum fsc_status entry_code(const char **code, struct fsc_bundle *b, struct archive_entry *e,
@@ -320,13 +361,21 @@ static enum fsc_status entry_code(const char **code, struct fsc_bundle *b, struc
 	while (raw[0] == '.' && raw[1] == '/')
 		raw += 2;
 	size_t n = strlen(raw);
-	fsc_utf8_repair(&b->path, raw, n < 2 * FSC_MAX_PATH_BYTES ? n : 2 * FSC_MAX_PATH_BYTES);
-	if (archive_entry_hardlink(e))
+	b->renamed =
+		fsc_member_text(&b->path, raw,
+				n < 2 * FSC_MAX_PATH_BYTES ? n : 2 * FSC_MAX_PATH_BYTES, b->zip);
+	if (archive_entry_filetype(e) == AE_IFDIR)
+		*code = "member_bad_name";
+	else if (archive_entry_hardlink(e))
 		*code = "member_hardlink";
 	else if (archive_entry_filetype(e) == AE_IFLNK)
 		*code = "member_symlink";
 	else if (archive_entry_filetype(e) != AE_IFREG)
 		*code = "member_device";
+	else if (archive_entry_is_data_encrypted(e))
+		*code = "member_encrypted";
+	else if (b->zip && !known_method(archive_format_name(b->a)))
+		*code = "member_compression";
 	else
 		*code = fsc_member_name_code(raw, n);
 	if (*code)
@@ -337,6 +386,17 @@ static enum fsc_status entry_code(const char **code, struct fsc_bundle *b, struc
 	if (fsc_strtab_count(b->seen) == before)
 		*code = "member_duplicate";
 	return FSC_OK;
+}
+
+/* Notes a member of a zip for the comparison with the directory. */
+static enum fsc_status note_zip(struct fsc_bundle *b, struct archive_entry *e, struct fsc_err *err)
+{
+	const char *name = archive_entry_pathname(e);
+	struct fsc_zip_member m = { .at = (uint64_t)archive_read_header_position(b->a),
+				    .name = name ? fsc_zip_name_hash(name, strlen(name)) : 0 };
+	return fsc_vec_push(&b->zip_members, m)
+		       ? FSC_OK
+		       : fsc_err_set(err, FSC_ENOMEM, NULL, "no memory for the list of members");
 }
 
 /* The next entry that may be read; what may not is reported. FSC_END after the last. */
@@ -354,9 +414,13 @@ static enum fsc_status next_entry(struct fsc_bundle *b, struct archive_entry **e
 			return fsc_err_set(err, FSC_ELIMIT, "too_many_entries",
 					   "the archive has more than %u entries",
 					   FSC_MAX_ARCHIVE_ENTRIES);
-		if (archive_entry_filetype(*e) == AE_IFDIR)
+		enum fsc_status st = b->zip ? note_zip(b, *e, err) : FSC_OK;
+		if (st != FSC_OK)
+			return st;
+		/* a folder with bytes in it is a damaged name of a file */
+		if (archive_entry_filetype(*e) == AE_IFDIR && archive_entry_size(*e) <= 0)
 			continue;
-		enum fsc_status st = entry_code(&code, b, *e, err);
+		st = entry_code(&code, b, *e, err);
 		if (st == FSC_OK && code)
 			st = skip(b, b->path.data ? b->path.data : "", code, err);
 		if (st != FSC_OK)
@@ -401,17 +465,89 @@ static void start_member(struct fsc_bundle *b)
 		b->sha = fsc_sha256_new();
 }
 
-/* The archive ended. What lies behind it is read too, since a checksum of the compression may be there. */
+static bool all_zero(const char *p, size_t n)
+{
+	return n == 0 || (p[0] == 0 && !memcmp(p, p + 1, n - 1));
+}
+
+/* How much of the newest pieces libarchive has not taken. */
+static size_t unread_bytes(const struct fsc_bundle *b)
+{
+	int64_t n = (int64_t)b->src->consumed - archive_filter_bytes(b->a, 0);
+	size_t have = b->in_n[0] + b->in_n[1];
+	return n < 0 ? 0 : (size_t)n < have ? (size_t)n : have;
+}
+
+/*
+ * What lies behind the last member is read too, since a checksum of the compression may be there. Of a zip it is
+ * kept: the directory. Behind a tar, other bytes than zero mean that something was appended that nobody reads.
+ */
+static enum fsc_status read_rest(struct fsc_bundle *b, struct fsc_buf *tail, struct fsc_err *err)
+{
+	size_t newer = b->in_n[b->newer], left = unread_bytes(b);
+	size_t older = left > newer ? left - newer : 0;
+	const char *p = b->in[!b->newer] + b->in_n[!b->newer] - older;
+	bool zero = true;
+	size_t n = older;
+	left -= older;
+	for (;;) {
+		zero = zero && all_zero(p, n);
+		if (b->zip)
+			fsc_buf_add(tail, p, n);
+		if (fsc_buf_status(tail) != FSC_OK)
+			return fsc_err_set(err, FSC_ELIMIT, "archive_directory_too_big",
+					   "the directory of the zip is larger than %llu bytes",
+					   FSC_MAX_ZIP_DIRECTORY_BYTES);
+		if (left) {
+			p = b->in[b->newer] + newer - left;
+			n = left;
+			left = 0;
+			continue;
+		}
+		enum fsc_status st = read_piece(b, err);
+		if (st != FSC_OK) {
+			if (st == FSC_END && !b->zip && !zero &&
+			    skip(b, b->name, "archive_trailing_data", err) != FSC_OK)
+				st = FSC_ENOMEM;
+			return st;
+		}
+		p = b->in[b->newer];
+		n = b->in_n[b->newer];
+	}
+}
+
+static enum fsc_status check_directory(struct fsc_bundle *b, const struct fsc_buf *tail,
+				       struct fsc_err *err)
+{
+	enum fsc_status st = fsc_zip_directory_check(b->zip_members.v, b->zip_members.n,
+						     (const uint8_t *)tail->data, tail->len,
+						     b->src->consumed - tail->len, err);
+	if (st != FSC_OK) {
+		fsc_err_at(err, NULL, (int64_t)b->src->consumed);
+		return st;
+	}
+	for (size_t i = 0; i < b->zip_members.n; i++)
+		if (!b->zip_members.v[i].listed)
+			return skip(b, b->name, "archive_not_listed", err);
+	return FSC_OK;
+}
+
+/* The archive ended. */
 static enum fsc_status finish(struct fsc_bundle *b, struct fsc_err *err)
 {
-	enum fsc_status st = FSC_OK;
-	while (st == FSC_OK) {
-		size_t n;
-		st = fsc_source_read(b->src, b->in, IN_BYTES, &n, err);
+	if (b->finished)
+		return FSC_END;
+	struct fsc_buf tail = FSC_BUF_INIT(FSC_MAX_ZIP_DIRECTORY_BYTES);
+	enum fsc_status st = read_rest(b, &tail, err);
+	if (st == FSC_END && b->zip) {
+		st = check_directory(b, &tail, err);
+		if (st == FSC_OK)
+			st = FSC_END;
 	}
-	if (st != FSC_END || b->checked_missing)
+	fsc_buf_fini(&tail);
+	if (st != FSC_END)
 		return st;
-	b->checked_missing = true;
+	b->finished = true;
 	for (size_t i = 0; b->manifest && i < b->manifest->n_files; i++) {
 		struct fsc_manifest_file *f = &b->manifest->files[i];
 		if (f->seen)
@@ -441,6 +577,9 @@ enum fsc_status fsc_bundle_next(struct fsc_bundle *b, struct fsc_member *m, stru
 	b->in_member = false;
 	if (!b->a)
 		return next_single(b, m);
+	/* a member that passed a limit of the whole ends the whole */
+	if (b->n_entries && fsc_source_budget_add(&b->budget, 0, err) != FSC_OK)
+		return FSC_ELIMIT;
 	for (;;) {
 		enum fsc_status st = next_entry(b, &e, err);
 		if (st == FSC_END)
@@ -457,6 +596,7 @@ enum fsc_status fsc_bundle_next(struct fsc_bundle *b, struct fsc_member *m, stru
 			return st;
 	}
 	*m = (struct fsc_member){ .path = b->path.data,
+				  .renamed = b->renamed,
 				  .size = archive_entry_size_is_set(e) ? archive_entry_size(e) : -1,
 				  .file = b->file };
 	if (m->size > (int64_t)FSC_MAX_ENTRY_BYTES)

@@ -6,12 +6,20 @@
  *
  * What is no readable member is not fatal: it is reported in a list with a code
  *   member_symlink member_hardlink member_device member_traversal member_absolute member_duplicate
- *   member_name_too_long member_bad_name member_os_metadata member_missing manifest_not_first
+ *   member_name_too_long member_bad_name member_os_metadata member_encrypted member_compression
+ *   member_missing manifest_not_first
+ *   archive_trailing_data (behind the end of a tar, under the name of the archive)
+ *   archive_not_listed (a zip holds more members than its directory lists)
+ * Names that are no UTF-8 are made visible (bundle/member_text.h). libarchive converts names to the characters of
+ * the locale: LC_CTYPE must be one of UTF-8.
  * The manifest, when it is the first file, is taken by the bundle itself; members it gives a sha256 for are
  * hashed while they are read, and a wrong one fails at its end with FSC_ECORRUPT "digest_mismatch".
  *
+ * A zip must be whole to the directory at its end, which must list what was read: bundle/zip_directory.h.
+ *
  * Limits: FSC_MAX_ARCHIVE_ENTRIES ("too_many_entries"), FSC_MAX_ARCHIVE_BYTES ("archive_too_big"),
- * FSC_MAX_ENTRY_BYTES ("member_too_big"), FSC_MAX_RATIO ("bomb"). Owner thread.
+ * FSC_MAX_ENTRY_BYTES ("member_too_big"), FSC_MAX_RATIO ("bomb"); the ratio and the sum also hold for everything
+ * that is decompressed of the upload together, members that are compressed again included. Owner thread.
  *
  *   fsc_bundle_open(&b, src, "upload.tar.gz", &err)
  *   while (fsc_bundle_next(b, &m, &err) == FSC_OK) read fsc_bundle_member_source(b) to its end
@@ -31,6 +39,7 @@ struct fsc_bundle;
 
 struct fsc_member {
 	const char *path; /* as in the archive, valid UTF-8, "./" removed; borrowed until next */
+	bool renamed;	  /* its name is not in the archive in this form */
 	int64_t size;	  /* -1 unknown */
 	const struct fsc_manifest_file
 		*file; /* its manifest entry, or NULL; borrowed from the bundle */

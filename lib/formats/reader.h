@@ -34,7 +34,8 @@ struct fsc_reader {
 				struct fsc_err *err);
 };
 
-/* The reader for these first bytes, or NULL with err set (codes: "empty_file", "html", "unknown_format"). */
+/* The reader for these first bytes, or NULL with err set (codes: "empty_file", "html", "compression_unsupported",
+ * "archive_unsupported", "nested_archive", "unknown_format"). */
 const struct fsc_reader *fsc_reader_pick(const uint8_t *head, size_t n, struct fsc_err *err);
 
 #endif

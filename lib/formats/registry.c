@@ -17,6 +17,45 @@ static size_t skip_blank(const uint8_t *head, size_t n)
 	return i;
 }
 
+/* Compressions and archives that are known by their mark and not read. */
+static const struct {
+	const char *code, *name, *mark;
+	size_t at, n;
+} not_read[] = {
+	{ "compression_unsupported", "xz",
+	  "\xFD"
+	  "7zXZ",
+	  0, 6 },
+	{ "compression_unsupported", "bzip2", "BZh", 0, 3 },
+	{ "compression_unsupported", "lz4", "\x04\x22\x4D\x18", 0, 4 },
+	{ "compression_unsupported", "lzip", "LZIP", 0, 4 },
+	{ "compression_unsupported", "compress (.Z)", "\x1F\x9D", 0, 2 },
+	{ "archive_unsupported", "7z", "7z\xBC\xAF\x27\x1C", 0, 6 },
+	{ "archive_unsupported", "RAR", "Rar!\x1A\x07", 0, 6 },
+	{ "nested_archive", "zip", "PK\3\4", 0, 4 },
+	{ "nested_archive", "zip", "PK\5\6", 0, 4 },
+	{ "nested_archive", "tar", "ustar", 257, 5 },
+};
+
+/* Sets err when the head is of something that could hold a trace and is not looked into. */
+static bool is_wrapped(const uint8_t *head, size_t n, struct fsc_err *err)
+{
+	for (size_t i = 0; i < FSC_ARRAY_LEN(not_read); i++) {
+		if (n < not_read[i].at + not_read[i].n ||
+		    memcmp(head + not_read[i].at, not_read[i].mark, not_read[i].n) != 0)
+			continue;
+		fsc_err_set(err, FSC_EUNSUPPORTED, not_read[i].code,
+			    !strcmp(not_read[i].code, "nested_archive")
+				    ? "this is a %s inside an archive: only one level of archives "
+				      "is read"
+				    : "this is %s, which is not read: gzip, zstd, tar and zip are",
+			    not_read[i].name);
+		fsc_err_at(err, NULL, 0);
+		return true;
+	}
+	return false;
+}
+
 const struct fsc_reader *fsc_reader_pick(const uint8_t *head, size_t n, struct fsc_err *err)
 {
 	const struct fsc_reader *best = NULL;
@@ -30,6 +69,8 @@ const struct fsc_reader *fsc_reader_pick(const uint8_t *head, size_t n, struct f
 	}
 	if (best)
 		return best;
+	if (is_wrapped(head, n, err))
+		return NULL;
 	size_t i = skip_blank(head, n);
 	if (i == n)
 		fsc_err_set(err, FSC_EUNSUPPORTED, "empty_file",

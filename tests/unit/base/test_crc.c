@@ -62,10 +62,19 @@ static void every_length_and_alignment_agrees(void **state)
 	}
 }
 
+static void the_crc_of_zip_is_another(void **state)
+{
+	(void)state;
+	assert_int_equal(fsc_crc32(0, "123456789", 9), 0xCBF43926);
+	assert_int_equal(fsc_crc32(fsc_crc32(0, "1234", 4), "56789", 5), 0xCBF43926);
+	assert_int_equal(fsc_crc32(7, NULL, 0), 7);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(the_vectors_of_rfc_3720_hold),
+		cmocka_unit_test(the_crc_of_zip_is_another),
 		cmocka_unit_test(every_length_and_alignment_agrees),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -58,19 +58,4 @@ static inline void tar_end(struct fsc_buf *b)
 	fsc_buf_add(b, zeros, sizeof(zeros));
 }
 
-/* One stored member of a zip, with its size and CRC in the local header; crc 0 is that of no bytes. */
-static inline void zip_stored(struct fsc_buf *b, const char *name, const char *data, uint32_t crc)
-{
-	uint32_t n = (uint32_t)strlen(data), k = (uint32_t)strlen(name);
-	unsigned char h[30] = { 'P', 'K', 3, 4, 20 };
-
-	memcpy(h + 14, &crc, 4);
-	memcpy(h + 18, &n, 4);
-	memcpy(h + 22, &n, 4);
-	memcpy(h + 26, &k, 2);
-	fsc_buf_add(b, h, sizeof(h));
-	fsc_buf_add(b, name, k);
-	fsc_buf_add(b, data, n);
-}
-
 #endif

@@ -3,74 +3,12 @@
 #include "bundle/bundle_read.h"
 
 #include <fcntl.h>
-#include <zlib.h>
 
 #include "base/alloc.h"
 #include "base/limits.h"
 #include "tests/support/read_trace.h"
 #include "tests/unit/bundle/tar_util.h"
-
-struct walk {
-	struct fsc_buf paths; /* "path=bytes;" of every member */
-	struct fsc_buf skips; /* "code:path;" */
-	enum fsc_status st;
-	struct fsc_err err;
-	unsigned members, mismatches;
-	char capture[32];
-};
-
-static void walk_free(struct walk *w)
-{
-	fsc_buf_fini(&w->paths);
-	fsc_buf_fini(&w->skips);
-}
-
-static enum fsc_status read_member(struct walk *w, struct fsc_bundle *b)
-{
-	char buf[700];
-	size_t n;
-	enum fsc_status st;
-
-	while ((st = fsc_source_read(fsc_bundle_member_source(b), buf, sizeof(buf), &n, &w->err)) ==
-	       FSC_OK)
-		fsc_buf_add(&w->paths, buf, n);
-	return st;
-}
-
-static void walk_source(struct walk *w, struct fsc_source *src)
-{
-	struct fsc_bundle *b;
-	struct fsc_member m;
-	size_t n;
-
-	*w = (struct walk){ .err = FSC_ERR_INIT };
-	fsc_buf_init(&w->paths, SIZE_MAX);
-	fsc_buf_init(&w->skips, SIZE_MAX);
-	w->st = fsc_bundle_open(&b, src, "one.json", &w->err);
-	if (w->st != FSC_OK)
-		return;
-	while ((w->st = fsc_bundle_next(b, &m, &w->err)) == FSC_OK) {
-		w->members++;
-		fsc_buf_addf(&w->paths, "%s=", m.path);
-		enum fsc_status st = read_member(w, b);
-		if (st != FSC_END && !strcmp(w->err.code, "digest_mismatch"))
-			w->mismatches++;
-		else if (st != FSC_END)
-			break;
-		fsc_buf_adds(&w->paths, ";");
-	}
-	const struct fsc_skipped *s = fsc_bundle_skipped(b, &n);
-	for (size_t i = 0; i < n; i++)
-		fsc_buf_addf(&w->skips, "%s:%s;", s[i].code, s[i].path);
-	if (fsc_bundle_manifest(b) && fsc_bundle_manifest(b)->capture)
-		snprintf(w->capture, sizeof(w->capture), "%s", fsc_bundle_manifest(b)->capture);
-	fsc_bundle_close(b);
-}
-
-static void walk_buf(struct walk *w, const struct fsc_buf *b)
-{
-	walk_source(w, fsc_source_mem(b->data, b->len));
-}
+#include "tests/unit/bundle/walk.h"
 
 static void a_plain_file_is_a_bundle_of_one(void **state)
 {
@@ -234,45 +172,6 @@ static void more_entries_than_the_limit_stop_the_walk(void **state)
 	fsc_buf_fini(&b);
 }
 
-static void zip_members_are_read(void **state)
-{
-	struct fsc_buf b = FSC_BUF_INIT(SIZE_MAX);
-	struct walk w;
-
-	(void)state;
-	zip_stored(&b, "a.json", "hello", (uint32_t)crc32(0, (const Bytef *)"hello", 5));
-	zip_stored(&b, "../b.json", "hello", (uint32_t)crc32(0, (const Bytef *)"hello", 5));
-	fsc_buf_add(&b, "PK\5\6\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0", 22);
-	walk_buf(&w, &b);
-	assert_int_equal(w.st, FSC_END);
-	assert_string_equal(w.paths.data, "a.json=hello;");
-	assert_string_equal(w.skips.data, "member_traversal:../b.json;");
-	walk_free(&w);
-	b.data[30 + 6] ^= 1; /* first byte of the data: the CRC is wrong now */
-	walk_buf(&w, &b);
-	assert_int_equal(w.err.status, FSC_ECORRUPT);
-	walk_free(&w);
-	fsc_buf_fini(&b);
-}
-
-/* gzip of a buffer, in memory. */
-static void gz(struct fsc_buf *out, const struct fsc_buf *in)
-{
-	z_stream z = { .zalloc = Z_NULL };
-
-	assert_int_equal(deflateInit2(&z, 6, Z_DEFLATED, 31, 8, Z_DEFAULT_STRATEGY), Z_OK);
-	size_t cap = deflateBound(&z, in->len) + 64;
-	char *room = fsc_buf_room(out, cap);
-	assert_non_null(room);
-	z.next_in = (Bytef *)in->data;
-	z.avail_in = (uInt)in->len;
-	z.next_out = (Bytef *)room;
-	z.avail_out = (uInt)cap;
-	assert_int_equal(deflate(&z, Z_FINISH), Z_STREAM_END);
-	out->len += z.total_out;
-	deflateEnd(&z);
-}
-
 static void a_wrong_checksum_behind_the_archive_is_found(void **state)
 {
 	struct fsc_buf b = FSC_BUF_INIT(SIZE_MAX), z = FSC_BUF_INIT(SIZE_MAX);
@@ -355,7 +254,6 @@ int main(void)
 		cmocka_unit_test(a_bad_manifest_fails_the_bundle),
 		cmocka_unit_test(a_manifest_that_is_not_first_is_reported),
 		cmocka_unit_test(more_entries_than_the_limit_stop_the_walk),
-		cmocka_unit_test(zip_members_are_read),
 		cmocka_unit_test(a_wrong_checksum_behind_the_archive_is_found),
 		cmocka_unit_test(an_archive_cut_anywhere_ends_without_a_crash_and_says_why),
 		cmocka_unit_test(the_public_tar_gives_its_eight_ranks),
