@@ -10,6 +10,7 @@
 
 #include "base/alloc.h"
 #include "base/assert.h"
+#include "base/num.h"
 
 struct fsc_sha256 {
 	EVP_MD_CTX *ctx; /* owned */
@@ -74,24 +75,13 @@ void fsc_hex(char *dst, const uint8_t *p, size_t n)
 	dst[2 * n] = '\0';
 }
 
-static int hex_value(char c)
-{
-	if (c >= '0' && c <= '9')
-		return c - '0';
-	if (c >= 'a' && c <= 'f')
-		return c - 'a' + 10;
-	if (c >= 'A' && c <= 'F')
-		return c - 'A' + 10;
-	return -1;
-}
-
 bool fsc_unhex(uint8_t *dst, const char *s, size_t n_bytes)
 {
 	for (size_t i = 0; i < n_bytes; i++) {
-		int hi = hex_value(s[2 * i]);
+		int hi = fsc_hex_digit(s[2 * i]);
 		if (hi < 0) /* also at a NUL, so a short text is not read past its end */
 			return false;
-		int lo = hex_value(s[2 * i + 1]);
+		int lo = fsc_hex_digit(s[2 * i + 1]);
 		if (lo < 0)
 			return false;
 		dst[i] = (uint8_t)(hi << 4 | lo);

@@ -5,6 +5,7 @@
 
 #include <string.h>
 
+#include "base/num.h"
 #include "base/utf8.h"
 
 /* Position after the closing quote of the string that starts at p (which is '"'), or NULL. */
@@ -105,19 +106,13 @@ bool fsc_json_find(struct fsc_json_member *m, const char *json, size_t n, const 
 	return false;
 }
 
-/* Four hex digits at p, or -1. */
-static int hex4(const char *p, const char *end)
+/* Four hex digits at s, or -1. */
+static int hex4(const char *s)
 {
 	int v = 0;
 
-	if (end - p < 4)
-		return -1;
 	for (int i = 0; i < 4; i++) {
-		char c = p[i];
-		int d = c >= '0' && c <= '9'   ? c - '0'
-			: c >= 'a' && c <= 'f' ? c - 'a' + 10
-			: c >= 'A' && c <= 'F' ? c - 'A' + 10
-					       : -1;
+		int d = fsc_hex_digit(s[i]);
 
 		if (d < 0)
 			return -1;
@@ -126,28 +121,33 @@ static int hex4(const char *p, const char *end)
 	return v;
 }
 
+size_t fsc_json_escape_u(uint32_t *cp, const char *s, const char *end)
+{
+	int hi = end - s >= 6 && s[0] == '\\' && s[1] == 'u' ? hex4(s + 2) : -1;
+	int lo = -1;
+
+	if (hi < 0)
+		return 0;
+	*cp = (uint32_t)hi;
+	if (hi < 0xd800 || hi > 0xdbff)
+		return 6;
+	if (end - s >= 12 && s[6] == '\\' && s[7] == 'u')
+		lo = hex4(s + 8);
+	if (lo < 0xdc00 || lo > 0xdfff)
+		return 6;
+	*cp = 0x10000u + (((uint32_t)hi - 0xd800u) << 10) + ((uint32_t)lo - 0xdc00u);
+	return 12;
+}
+
 /* p is at the 'u' of an escape; returns the position after the escape (pair included). */
 static const char *unescape_u(struct fsc_buf *out, const char *p, const char *end)
 {
-	int hi = hex4(p + 1, end), lo;
 	uint32_t cp = 0xfffd;
+	size_t used = fsc_json_escape_u(&cp, p - 1, end);
 	char utf8[4];
 
-	if (hi < 0) {
-		fsc_buf_add(out, utf8, fsc_utf8_encode(utf8, cp));
-		return p + 1;
-	}
-	p += 5;
-	cp = (uint32_t)hi;
-	if (hi >= 0xd800 && hi < 0xdc00 && end - p >= 6 && p[0] == '\\' && p[1] == 'u') {
-		lo = hex4(p + 2, end);
-		if (lo >= 0xdc00 && lo < 0xe000) {
-			cp = 0x10000u + (((uint32_t)hi - 0xd800u) << 10) + ((uint32_t)lo - 0xdc00u);
-			p += 6;
-		}
-	}
 	fsc_buf_add(out, utf8, fsc_utf8_encode(utf8, cp));
-	return p;
+	return used ? p - 1 + used : p + 1;
 }
 
 void fsc_json_unescape(struct fsc_buf *out, const char *value, size_t value_len)

@@ -9,6 +9,7 @@
 
 #include <stdbool.h>
 #include <stddef.h>
+#include <stdint.h>
 
 #include "base/buf.h"
 
@@ -43,6 +44,12 @@ static inline struct fsc_json_scan fsc_json_scan_of(const char *json, size_t n)
 bool fsc_json_scan_next(struct fsc_json_scan *s, struct fsc_json_member *m);
 /* Value of the first member with this key (compared raw): false when there is none. */
 bool fsc_json_find(struct fsc_json_member *m, const char *json, size_t n, const char *key);
+/*
+ * Resolves the \uXXXX at s (its backslash; the string ends at end), with the second half of a surrogate pair
+ * when there is one: its length in the source (6 or 12), 0 when it is ill-formed. A lone surrogate is given
+ * as it stands.
+ */
+fsc_nodiscard size_t fsc_json_escape_u(uint32_t *cp, const char *s, const char *end);
 /* Appends the text of a string value with its escapes resolved (ill-formed ones become U+FFFD). */
 void fsc_json_unescape(struct fsc_buf *out, const char *value, size_t value_len);
 

@@ -80,17 +80,6 @@ bool fsc_parse_i64(int64_t *out, const char *s, size_t n)
 	return signed_of(out, neg, mag);
 }
 
-static int hex_value(char c)
-{
-	if (is_digit(c))
-		return c - '0';
-	if (c >= 'a' && c <= 'f')
-		return c - 'a' + 10;
-	if (c >= 'A' && c <= 'F')
-		return c - 'A' + 10;
-	return -1;
-}
-
 bool fsc_parse_hex_u64(uint64_t *out, const char *s, size_t n)
 {
 	if (n >= 2 && s[0] == '0' && (s[1] == 'x' || s[1] == 'X')) {
@@ -101,7 +90,7 @@ bool fsc_parse_hex_u64(uint64_t *out, const char *s, size_t n)
 		return false;
 	uint64_t v = 0;
 	for (size_t i = 0; i < n; i++) {
-		int d = hex_value(s[i]);
+		int d = fsc_hex_digit(s[i]);
 		if (d < 0 || v >> 60)
 			return false;
 		v = v << 4 | (uint64_t)d;

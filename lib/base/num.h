@@ -14,6 +14,17 @@ fsc_nodiscard bool fsc_parse_i64(int64_t *out, const char *s, size_t n);
 fsc_nodiscard bool fsc_parse_u64(uint64_t *out, const char *s, size_t n);
 fsc_nodiscard bool fsc_parse_hex_u64(uint64_t *out, const char *s, size_t n); /* optional 0x */
 fsc_nodiscard bool fsc_parse_double(double *out, const char *s, size_t n);
+/* Value of one hexadecimal digit of either case, or -1. */
+static inline int fsc_hex_digit(char c)
+{
+	if (c >= '0' && c <= '9')
+		return c - '0';
+	if (c >= 'a' && c <= 'f')
+		return c - 'a' + 10;
+	if (c >= 'A' && c <= 'F')
+		return c - 'A' + 10;
+	return -1;
+}
 
 /*
  * Decimal microseconds (JSON number text or numeric string: sign, digits, fraction, exponent) to integer

@@ -3,6 +3,7 @@
 #include "formats/json_tok.h"
 
 #include "base/alloc.h"
+#include "base/json_scan.h"
 #include "base/limits.h"
 #include "base/utf8.h"
 
@@ -295,22 +296,6 @@ void fsc_jt_out_put(struct fsc_jt_out *o, const char *s, size_t n)
 	o->w += n;
 }
 
-static int hex4(const char *s)
-{
-	int v = 0;
-	for (int i = 0; i < 4; i++) {
-		char c = s[i];
-		int d = c >= '0' && c <= '9'   ? c - '0'
-			: c >= 'a' && c <= 'f' ? c - 'a' + 10
-			: c >= 'A' && c <= 'F' ? c - 'A' + 10
-					       : -1;
-		if (d < 0)
-			return -1;
-		v = v << 4 | d;
-	}
-	return v;
-}
-
 /*
  * Resolves the escape at s (a backslash; end is the end of the string) to a code point and its length in the
  * source. Faults are counted: a lone surrogate is U+FFFD, an invalid escape is the backslash itself.
@@ -322,20 +307,15 @@ static uint32_t escape(struct fsc_jt *t, const char *s, const char *end, size_t 
 	*used = 2;
 	if (k)
 		return (unsigned char)to[k - from];
-	int u = end - s >= 6 && s[1] == 'u' ? hex4(s + 2) : -1;
-	if (u < 0) {
+	uint32_t cp;
+	*used = fsc_json_escape_u(&cp, s, end);
+	if (!*used) {
 		t->repairs.escape++;
 		*used = 1;
 		return '\\';
 	}
-	*used = 6;
-	if (u < 0xD800 || u > 0xDFFF)
-		return (uint32_t)u;
-	int l = u <= 0xDBFF && end - s >= 12 && s[6] == '\\' && s[7] == 'u' ? hex4(s + 8) : -1;
-	if (l >= 0xDC00 && l <= 0xDFFF) {
-		*used = 12;
-		return 0x10000u + (((uint32_t)u - 0xD800u) << 10) + ((uint32_t)l - 0xDC00u);
-	}
+	if (cp < 0xD800 || cp > 0xDFFF)
+		return cp;
 	t->repairs.surrogate++;
 	return 0xFFFD;
 }

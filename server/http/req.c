@@ -44,17 +44,6 @@ void *fsc_req_app(const struct fsc_req *req)
 	return req->cfg->app;
 }
 
-static int hex_digit(char c)
-{
-	if (c >= '0' && c <= '9')
-		return c - '0';
-	if (c >= 'a' && c <= 'f')
-		return c - 'a' + 10;
-	if (c >= 'A' && c <= 'F')
-		return c - 'A' + 10;
-	return -1;
-}
-
 /* Percent-decodes s[0..n) into the arena; NULL when an escape is broken or gives NUL. */
 static const char *decode(struct fsc_req *req, const char *s, size_t n, bool plus, size_t *out_n)
 {
@@ -67,8 +56,8 @@ static const char *decode(struct fsc_req *req, const char *s, size_t n, bool plu
 		char c = s[i];
 
 		if (c == '%') {
-			int hi = i + 2 < n ? hex_digit(s[i + 1]) : -1;
-			int lo = hi >= 0 ? hex_digit(s[i + 2]) : -1;
+			int hi = i + 2 < n ? fsc_hex_digit(s[i + 1]) : -1;
+			int lo = hi >= 0 ? fsc_hex_digit(s[i + 2]) : -1;
 
 			if (hi < 0 || lo < 0 || (hi == 0 && lo == 0))
 				return NULL;

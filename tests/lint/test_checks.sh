@@ -260,5 +260,12 @@ passes 'the page of options that was made from the table passes' scripts/check-d
 sed -i s/1..9/1..8/ "$tree/server/options.def"
 refuses 'an option whose range changed is refused' 'docs/config.md: differs' scripts/check-docs.sh
 
+fresh
+printf "#!/bin/sh\necho a_figure 1 s 2 other\n" >"$tree/good"
+printf "#!/bin/sh\necho b_figure 1 s 2 other\nexit 3\n" >"$tree/bad"
+chmod +x "$tree/good" "$tree/bad"
+passes 'benchmarks that end well pass' scripts/run-bench.sh ./good
+refuses 'a benchmark that fails is named' 'bad failed' scripts/run-bench.sh ./bad ./good
+
 rm -f "$tree.log"
 echo "1..$n"

@@ -26,22 +26,6 @@ static void assert_content(int fd, const char *text)
 	close(fd);
 }
 
-static enum fsc_status count_entry(void *ctx, const struct fsc_blob_entry *e, struct fsc_err *err)
-{
-	(void)e;
-	(void)err;
-	++*(int *)ctx;
-	return FSC_OK;
-}
-
-static int count(struct place *p, enum fsc_blob_kind kind)
-{
-	int n = 0;
-
-	assert_ok(p, fsc_blobs_list(p->b, kind, count_entry, &n, &p->err));
-	return n;
-}
-
 static void a_blob_is_named_by_its_digest(void **state)
 {
 	struct place *p = *state;
@@ -62,8 +46,8 @@ static void a_blob_is_named_by_its_digest(void **state)
 	assert_int_equal(size, 10);
 	put_text(p, "hello blob", sha256, &existed);
 	assert_true(existed);
-	assert_int_equal(count(p, FSC_BLOB_BLOB), 1);
-	assert_int_equal(count(p, FSC_BLOB_TEMP), 0);
+	assert_int_equal(count_files(p, FSC_BLOB_BLOB), 1);
+	assert_int_equal(count_files(p, FSC_BLOB_TEMP), 0);
 	assert_ok(p, fsc_blob_delete(p->b, sha256, &p->err));
 	assert_int_equal(fsc_blob_delete(p->b, sha256, &p->err), FSC_ENOTFOUND);
 	assert_int_equal(fsc_blob_stat(p->b, sha256, &size, &p->err), FSC_ENOTFOUND);
@@ -77,17 +61,17 @@ static void an_aborted_put_leaves_nothing(void **state)
 
 	assert_ok(p, fsc_blob_put_begin(&put, p->b, &p->err));
 	assert_ok(p, fsc_blob_put_write(put, "abc", 3, &p->err));
-	assert_int_equal(count(p, FSC_BLOB_TEMP), 1);
-	assert_int_equal(count(p, FSC_BLOB_BLOB), 0); /* not there before commit */
+	assert_int_equal(count_files(p, FSC_BLOB_TEMP), 1);
+	assert_int_equal(count_files(p, FSC_BLOB_BLOB), 0); /* not there before commit */
 	fsc_blob_put_abort(put);
-	assert_int_equal(count(p, FSC_BLOB_TEMP), 0);
+	assert_int_equal(count_files(p, FSC_BLOB_TEMP), 0);
 	assert_ok(p, fsc_blob_put_begin(&put, p->b, &p->err));
 	assert_ok(p, fsc_blob_put_finish(put, sha256, &p->err));
 	assert_int_equal(fsc_blob_put_write(put, "abc", 3, &p->err), FSC_EINVAL);
 	fsc_blob_put_abort(put);
 	fsc_blob_put_abort(NULL);
-	assert_int_equal(count(p, FSC_BLOB_TEMP), 0);
-	assert_int_equal(count(p, FSC_BLOB_BLOB), 0);
+	assert_int_equal(count_files(p, FSC_BLOB_TEMP), 0);
+	assert_int_equal(count_files(p, FSC_BLOB_BLOB), 0);
 }
 
 static void put_segment(struct place *p, int64_t trace, const char *text)
@@ -114,7 +98,7 @@ static void a_segment_replaces_the_one_before(void **state)
 	assert_int_equal(size, 6);
 	assert_content(before, "one"); /* who has it open keeps what it opened */
 	assert_content(after, "second");
-	assert_int_equal(count(p, FSC_BLOB_SEGMENT), 1);
+	assert_int_equal(count_files(p, FSC_BLOB_SEGMENT), 1);
 	assert_ok(p, fsc_seg_file_delete(p->b, 77, &p->err));
 	assert_int_equal(fsc_seg_file_open(p->b, 77, &after, NULL, &p->err), FSC_ENOTFOUND);
 }
@@ -131,8 +115,8 @@ static void an_aborted_segment_leaves_nothing(void **state)
 	assert_ok(p, fsc_seg_put_finish(put, &p->err));
 	fsc_seg_put_abort(put);
 	fsc_seg_put_abort(NULL);
-	assert_int_equal(count(p, FSC_BLOB_TEMP), 0);
-	assert_int_equal(count(p, FSC_BLOB_SEGMENT), 0);
+	assert_int_equal(count_files(p, FSC_BLOB_TEMP), 0);
+	assert_int_equal(count_files(p, FSC_BLOB_SEGMENT), 0);
 }
 
 static void a_scratch_file_has_no_name(void **state)
@@ -145,7 +129,7 @@ static void a_scratch_file_has_no_name(void **state)
 	assert_int_equal(pwrite(fd, "abc", 3, 0), 3);
 	assert_int_equal(pread(fd, buf, 3, 0), 3);
 	assert_string_equal(buf, "abc");
-	assert_int_equal(count(p, FSC_BLOB_TEMP), 0);
+	assert_int_equal(count_files(p, FSC_BLOB_TEMP), 0);
 	close(fd);
 }
 
@@ -180,7 +164,7 @@ static void listing_tells_what_is_there(void **state)
 	assert_true(e.segment == 123456789012345 && e.bytes == 3);
 	assert_ok(p, fsc_blob_put_begin(&put, p->b, &p->err));
 	assert_ok(p, fsc_blobs_list(p->b, FSC_BLOB_TEMP, delete_temp, p->b, &p->err));
-	assert_int_equal(count(p, FSC_BLOB_TEMP), 0);
+	assert_int_equal(count_files(p, FSC_BLOB_TEMP), 0);
 	/* a put whose file was swept away fails, it does not pretend */
 	assert_ok(p, fsc_blob_put_write(put, "abc", 3, &p->err));
 	assert_int_equal(fsc_blob_put_commit(put, sha256, NULL, &p->err), FSC_ENOTFOUND);

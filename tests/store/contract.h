@@ -134,6 +134,25 @@ static inline struct fsc_bundle get_bundle(struct place *p, int64_t id)
 	return b;
 }
 
+/* ---- files ---- */
+
+static inline enum fsc_status count_entry(void *ctx, const struct fsc_blob_entry *e,
+					  struct fsc_err *err)
+{
+	(void)e;
+	(void)err;
+	++*(int *)ctx;
+	return FSC_OK;
+}
+
+static inline int count_files(struct place *p, enum fsc_blob_kind kind)
+{
+	int n = 0;
+
+	assert_ok(p, fsc_blobs_list(p->b, kind, count_entry, &n, &p->err));
+	return n;
+}
+
 /* ---- facts ---- */
 
 struct fact_list {

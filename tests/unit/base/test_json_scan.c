@@ -51,6 +51,40 @@ static void empty_objects_and_other_values_have_no_members(void **state)
 	}
 }
 
+static void an_escape_is_resolved_with_its_pair_or_told_as_ill_formed(void **state)
+{
+	static const struct {
+		const char *text;
+		size_t used;
+		uint32_t cp;
+	} all[] = {
+		{ "\\u0041", 6, 'A' },
+		{ "\\u20aC rest", 6, 0x20ac },
+		{ "\\ud83d\\uDE00", 12, 0x1f600 },
+		{ "\\uDBFF\\uDFFF", 12, 0x10ffff },
+		{ "\\ud83d\\ud83d", 6, 0xd83d },
+		{ "\\ud83d\\u00", 6, 0xd83d },
+		{ "\\ud83d", 6, 0xd83d },
+		{ "\\ude00\\ud83d", 6, 0xde00 },
+		{ "\\u004", 0, 0 },
+		{ "\\u00g1", 0, 0 },
+		{ "\\n0041", 0, 0 },
+		{ "\\", 0, 0 },
+	};
+
+	(void)state;
+	for (size_t i = 0; i < FSC_ARRAY_LEN(all); i++) {
+		size_t n = strlen(all[i].text);
+		char *exact = fsc_alloc(n, 1); /* no byte behind the end */
+		uint32_t cp = 0;
+
+		memcpy(exact, all[i].text, n);
+		if (fsc_json_escape_u(&cp, exact, exact + n) != all[i].used || cp != all[i].cp)
+			fail_msg("%s: %x", all[i].text, cp);
+		fsc_free(exact);
+	}
+}
+
 static void find_compares_whole_keys_of_the_outer_object_only(void **state)
 {
 	static const char json[] = "{\"x\":{\"key\":1},\"ke\":2,\"key\":3,\"key\":4}";
@@ -118,6 +152,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(walk_gives_each_member_with_its_type_and_raw_text),
 		cmocka_unit_test(empty_objects_and_other_values_have_no_members),
+		cmocka_unit_test(an_escape_is_resolved_with_its_pair_or_told_as_ill_formed),
 		cmocka_unit_test(find_compares_whole_keys_of_the_outer_object_only),
 		cmocka_unit_test(unescape_resolves_every_escape_and_repairs_lone_surrogates),
 		cmocka_unit_test(a_text_cut_anywhere_is_walked_inside_its_bounds),

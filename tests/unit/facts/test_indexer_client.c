@@ -10,72 +10,49 @@
 #include <fcntl.h>
 #include <pthread.h>
 #include <signal.h>
-#include <sys/socket.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
 #include <time.h>
 
 #include "base/clock.h"
-#include "facts/fact_codec.h"
+#include "tests/support/indexer_child.h"
 #include "tests/support/test.h"
 
 /* ---- the child ---- */
 
-static void say(struct fsc_fact f)
-{
-	struct fsc_buf b = FSC_BUF_INIT(1 << 20);
-
-	if (fsc_fact_encode(&b, &f) != FSC_OK ||
-	    write(FSC_INDEXER_FD_SOCKET, b.data, b.len) != (ssize_t)b.len)
-		_exit(90);
-	fsc_buf_fini(&b);
-}
-
 static void say_end(void)
 {
-	say((struct fsc_fact){ .type = FSC_FACT_END, .u.end = { .manifest_json = "" } });
-}
-
-static int receive_fd(void)
-{
-	char buf[CMSG_SPACE(sizeof(int))], byte = 0;
-	struct iovec iov = { &byte, 1 };
-	struct msghdr mh = {
-		.msg_iov = &iov, .msg_iovlen = 1, .msg_control = buf, .msg_controllen = sizeof(buf)
-	};
-	int fd = -1;
-
-	if (recvmsg(FSC_INDEXER_FD_SOCKET, &mh, 0) != 1 || !CMSG_FIRSTHDR(&mh))
-		_exit(91);
-	memcpy(&fd, CMSG_DATA(CMSG_FIRSTHDR(&mh)), sizeof(fd));
-	return fd;
+	child_say((struct fsc_fact){ .type = FSC_FACT_END, .u.end = { .manifest_json = "" } });
 }
 
 static void say_trace(const char *name, const char *segment, int64_t claimed)
 {
-	say((struct fsc_fact){ .type = FSC_FACT_TRACE, .u.trace = { .member = name, .rank = -1 } });
-	say((struct fsc_fact){ .type = FSC_FACT_SEGMENT_WANTED });
-	int fd = receive_fd();
+	child_say((struct fsc_fact){ .type = FSC_FACT_TRACE,
+				     .u.trace = { .member = name, .rank = -1 } });
+	child_say((struct fsc_fact){ .type = FSC_FACT_SEGMENT_WANTED });
+	int fd = child_receive_fd();
 	if (write(fd, segment, strlen(segment)) < 0)
 		_exit(92);
 	close(fd);
-	say((struct fsc_fact){ .type = FSC_FACT_TRACE_END, .u.trace_end = { claimed, 1, 1 } });
+	child_say(
+		(struct fsc_fact){ .type = FSC_FACT_TRACE_END, .u.trace_end = { claimed, 1, 1 } });
 }
 
 /* Every option back as a loss, then every descriptor above 2. */
 static void act_tell(int argc, char **argv)
 {
-	say((struct fsc_fact){ .type = FSC_FACT_TRACE, .u.trace.rank = -1 });
+	child_say((struct fsc_fact){ .type = FSC_FACT_TRACE, .u.trace.rank = -1 });
 	for (int i = 1; i < argc; i++)
-		say((struct fsc_fact){ .type = FSC_FACT_LOSS, .u.loss = { argv[i], 0 } });
+		child_say((struct fsc_fact){ .type = FSC_FACT_LOSS, .u.loss = { argv[i], 0 } });
 	for (int fd = 3; fd < 1024; fd++)
 		if (fcntl(fd, F_GETFD) >= 0)
-			say((struct fsc_fact){ .type = FSC_FACT_LOSS, .u.loss = { "fd", fd } });
+			child_say(
+				(struct fsc_fact){ .type = FSC_FACT_LOSS, .u.loss = { "fd", fd } });
 	if (getpgrp() == getpid())
-		say((struct fsc_fact){ .type = FSC_FACT_LOSS, .u.loss = { "own group", 1 } });
-	say((struct fsc_fact){ .type = FSC_FACT_SEGMENT_WANTED });
-	close(receive_fd());
-	say((struct fsc_fact){ .type = FSC_FACT_TRACE_END });
+		child_say((struct fsc_fact){ .type = FSC_FACT_LOSS, .u.loss = { "own group", 1 } });
+	child_say((struct fsc_fact){ .type = FSC_FACT_SEGMENT_WANTED });
+	close(child_receive_fd());
+	child_say((struct fsc_fact){ .type = FSC_FACT_TRACE_END });
 	say_end();
 }
 
@@ -91,9 +68,9 @@ static void act_grandchild(void)
 static void act_greedy(void)
 {
 	for (int i = 0; i < 100000; i++) {
-		say((struct fsc_fact){ .type = FSC_FACT_TRACE, .u.trace.rank = -1 });
-		say((struct fsc_fact){ .type = FSC_FACT_SEGMENT_WANTED });
-		say((struct fsc_fact){ .type = FSC_FACT_TRACE_END });
+		child_say((struct fsc_fact){ .type = FSC_FACT_TRACE, .u.trace.rank = -1 });
+		child_say((struct fsc_fact){ .type = FSC_FACT_SEGMENT_WANTED });
+		child_say((struct fsc_fact){ .type = FSC_FACT_TRACE_END });
 	}
 	say_end();
 }

@@ -25,49 +25,21 @@
 
 #include <fcntl.h>
 #include <signal.h>
-#include <sys/socket.h>
 #include <sys/stat.h>
 
-#include "base/buf.h"
 #include "base/log.h"
-#include "facts/fact_codec.h"
-#include "facts/indexer_client.h"
 #include "model/build.h"
 #include "segment/layout.h"
 #include "segment/seg_read.h"
 #include "segment/seg_write.h"
+#include "tests/support/indexer_child.h"
 #include "tests/support/test.h"
 
 static char fake_indexer_path[512];
 
-static void fake_say(struct fsc_fact f)
-{
-	struct fsc_buf b = FSC_BUF_INIT(1 << 20);
-
-	if (fsc_fact_encode(&b, &f) != FSC_OK ||
-	    write(FSC_INDEXER_FD_SOCKET, b.data, b.len) != (ssize_t)b.len)
-		_exit(90);
-	fsc_buf_fini(&b);
-}
-
-static int fake_receive_fd(void)
-{
-	char buf[CMSG_SPACE(sizeof(int))], byte = 0;
-	struct iovec iov = { &byte, 1 };
-	struct msghdr mh = {
-		.msg_iov = &iov, .msg_iovlen = 1, .msg_control = buf, .msg_controllen = sizeof(buf)
-	};
-	int fd = -1;
-
-	if (recvmsg(FSC_INDEXER_FD_SOCKET, &mh, 0) != 1 || !CMSG_FIRSTHDR(&mh))
-		_exit(91);
-	memcpy(&fd, CMSG_DATA(CMSG_FIRSTHDR(&mh)), sizeof(fd));
-	return fd;
-}
-
 static void fake_failed(const char *name)
 {
-	fake_say((struct fsc_fact){
+	child_say((struct fsc_fact){
 		.type = FSC_FACT_MEMBER,
 		.u.member = { name, "failed", "json_truncated", "cut short", 9 } });
 }
@@ -89,8 +61,8 @@ static int64_t fake_segment(const char *name, int damage)
 	uint32_t ident, slice;
 	int fd;
 
-	fake_say((struct fsc_fact){ .type = FSC_FACT_SEGMENT_WANTED });
-	fd = fake_receive_fd();
+	child_say((struct fsc_fact){ .type = FSC_FACT_SEGMENT_WANTED });
+	fd = child_receive_fd();
 	if (!b || fsc_build_ident(&ident, b, one, one) || fsc_build_thread(&s.track, b, ident) ||
 	    fsc_build_str(&s.name, b, name, strlen(name)) || fsc_build_cat(&s.cat, b, "c", 1) ||
 	    fsc_build_slice(&slice, b, &s))
@@ -123,46 +95,46 @@ static void fake_trace(const char *name, int withdrawn, int damage)
 {
 	int64_t bytes;
 
-	fake_say((struct fsc_fact){ .type = FSC_FACT_TRACE,
-				    .u.trace = { .member = name,
-						 .name = name,
-						 .format = "kineto",
-						 .rank = -1,
-						 .world_size = -1,
-						 .meta_json = "{}" } });
-	fake_say((struct fsc_fact){ .type = FSC_FACT_KERNEL,
-				    .u.kernel = { .name = name,
-						  .kind = "compute",
-						  .count = 1,
-						  .sum_ns = 5,
-						  .min_ns = 5,
-						  .max_ns = 5 } });
+	child_say((struct fsc_fact){ .type = FSC_FACT_TRACE,
+				     .u.trace = { .member = name,
+						  .name = name,
+						  .format = "kineto",
+						  .rank = -1,
+						  .world_size = -1,
+						  .meta_json = "{}" } });
+	child_say((struct fsc_fact){ .type = FSC_FACT_KERNEL,
+				     .u.kernel = { .name = name,
+						   .kind = "compute",
+						   .count = 1,
+						   .sum_ns = 5,
+						   .min_ns = 5,
+						   .max_ns = 5 } });
 	bytes = fake_segment(name, damage);
 	if (withdrawn)
 		fake_failed(name);
 	else
-		fake_say((struct fsc_fact){ .type = FSC_FACT_TRACE_END,
-					    .u.trace_end = { bytes, 1, 1 } });
+		child_say((struct fsc_fact){ .type = FSC_FACT_TRACE_END,
+					     .u.trace_end = { bytes, 1, 1 } });
 }
 
 static void fake_rows(unsigned n, int same)
 {
-	fake_say((struct fsc_fact){ .type = FSC_FACT_TRACE,
-				    .u.trace = { .member = "rows",
-						 .name = "rows",
-						 .format = "kineto",
-						 .rank = -1,
-						 .world_size = -1,
-						 .meta_json = "{}" } });
+	child_say((struct fsc_fact){ .type = FSC_FACT_TRACE,
+				     .u.trace = { .member = "rows",
+						  .name = "rows",
+						  .format = "kineto",
+						  .rank = -1,
+						  .world_size = -1,
+						  .meta_json = "{}" } });
 	for (unsigned i = 0; i < n; i++) {
 		char name[16];
 
 		snprintf(name, sizeof(name), "k%u", same ? 0 : i);
-		fake_say((struct fsc_fact){ .type = FSC_FACT_KERNEL,
-					    .u.kernel = { .name = name, .kind = "compute" } });
+		child_say((struct fsc_fact){ .type = FSC_FACT_KERNEL,
+					     .u.kernel = { .name = name, .kind = "compute" } });
 	}
 	int64_t bytes = fake_segment("rows", 0);
-	fake_say((struct fsc_fact){ .type = FSC_FACT_TRACE_END, .u.trace_end = { bytes, 1, 1 } });
+	child_say((struct fsc_fact){ .type = FSC_FACT_TRACE_END, .u.trace_end = { bytes, 1, 1 } });
 }
 
 static void fake_do(const char *word, const char *arg)
@@ -182,8 +154,8 @@ static void fake_do(const char *word, const char *arg)
 	else if (!strcmp(word, "slow"))
 		usleep((useconds_t)strtoul(arg, NULL, 10) * 1000);
 	else if (!strcmp(word, "progress"))
-		fake_say((struct fsc_fact){ .type = FSC_FACT_PROGRESS,
-					    .u.progress = { arg, "member", 3, 9, 27 } });
+		child_say((struct fsc_fact){ .type = FSC_FACT_PROGRESS,
+					     .u.progress = { arg, "member", 3, 9, 27 } });
 	else if (!strcmp(word, "nonsense") &&
 		 write(FSC_INDEXER_FD_SOCKET, "\xff\xff\xff\xff----", 8) < 0)
 		_exit(93);
@@ -224,7 +196,7 @@ static void fake_child(void)
 		if (last)
 			break;
 	}
-	fake_say((struct fsc_fact){ .type = FSC_FACT_END, .u.end = { .offset = -1 } });
+	child_say((struct fsc_fact){ .type = FSC_FACT_END, .u.end = { .offset = -1 } });
 	_exit(FSC_INDEXER_EXIT_OK);
 }
 

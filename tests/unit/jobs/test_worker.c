@@ -63,22 +63,6 @@ static void wait_state(struct place *p, int64_t id, enum fsc_bundle_state state)
 	assert_int_equal(get_bundle(p, id).state, state);
 }
 
-static enum fsc_status count_entry(void *ctx, const struct fsc_blob_entry *e, struct fsc_err *err)
-{
-	(void)e;
-	(void)err;
-	++*(int *)ctx;
-	return FSC_OK;
-}
-
-static int count(struct place *p, enum fsc_blob_kind kind)
-{
-	int n = 0;
-
-	assert_ok(p, fsc_blobs_list(p->b, kind, count_entry, &n, &p->err));
-	return n;
-}
-
 /* Descriptor of the segment of a trace. */
 static int open_segment(struct place *p, int64_t trace)
 {
@@ -130,8 +114,8 @@ static void a_queued_bundle_becomes_ready_with_its_segments(void **state)
 	kq.trace = t.items[1].id;
 	assert_ok(p, fsc_store_trace_kernels(p->s, &p->a, &kq, &ks, &p->err));
 	assert_string_equal(ks.items[0].name, "rank1");
-	assert_int_equal(count(p, FSC_BLOB_TEMP), 0);
-	assert_int_equal(count(p, FSC_BLOB_SEGMENT), 2);
+	assert_int_equal(count_files(p, FSC_BLOB_TEMP), 0);
+	assert_int_equal(count_files(p, FSC_BLOB_SEGMENT), 2);
 }
 
 static void a_withdrawn_trace_leaves_no_facts_and_no_segment(void **state)
@@ -147,7 +131,7 @@ static void a_withdrawn_trace_leaves_no_facts_and_no_segment(void **state)
 	fsc_worker_stop(w);
 	assert_int_equal(b.state, FSC_BUNDLE_READY);
 	assert_int_equal(b.n_traces, 2);
-	assert_int_equal(count(p, FSC_BLOB_SEGMENT), 2);
+	assert_int_equal(count_files(p, FSC_BLOB_SEGMENT), 2);
 	assert_segment(p, traces_of(p, id).items[1].id, "good2");
 	assert_ok(p, fsc_store_trace_list(p->s, &p->a, &q, &page, &p->err));
 	assert_int_equal(page.total, 0);
@@ -170,8 +154,8 @@ static void a_killed_indexer_is_tried_again_then_fails_with_the_reason(void **st
 	assert_string_equal(b.err_code, "indexer_killed");
 	assert_non_null(strstr(b.err_message, "signal 9"));
 	assert_true(b.tries == 3);
-	assert_int_equal(count(p, FSC_BLOB_TEMP), 0);
-	assert_int_equal(count(p, FSC_BLOB_SEGMENT), 0);
+	assert_int_equal(count_files(p, FSC_BLOB_TEMP), 0);
+	assert_int_equal(count_files(p, FSC_BLOB_SEGMENT), 0);
 }
 
 static void an_indexer_killed_once_does_not_spoil_the_bundle(void **state)
@@ -206,7 +190,7 @@ static void nonsense_from_the_indexer_is_final(void **state)
 		assert_int_equal(b.state, FSC_BUNDLE_FAILED);
 		assert_string_equal(b.err_code, "indexer_protocol");
 		assert_true(b.tries == 1);
-		assert_int_equal(count(p, FSC_BLOB_SEGMENT), 0);
+		assert_int_equal(count_files(p, FSC_BLOB_SEGMENT), 0);
 	}
 }
 
@@ -247,8 +231,8 @@ static void a_bad_segment_is_not_published(void **state)
 		assert_string_equal(b.err_code, "indexer_protocol");
 		assert_true(b.tries == 1);
 		assert_int_equal(traces_of(p, id).n_items, 0);
-		assert_int_equal(count(p, FSC_BLOB_SEGMENT), 0);
-		assert_int_equal(count(p, FSC_BLOB_TEMP), 0);
+		assert_int_equal(count_files(p, FSC_BLOB_SEGMENT), 0);
+		assert_int_equal(count_files(p, FSC_BLOB_TEMP), 0);
 	}
 }
 
@@ -276,7 +260,7 @@ static void stopping_gives_the_job_back_untried(void **state)
 	fsc_worker_stop(w);
 	assert_true(fsc_clock_mono_ns() - t0 < 10000000000);
 	assert_int_equal(get_bundle(p, id).state, FSC_BUNDLE_QUEUED);
-	assert_int_equal(count(p, FSC_BLOB_TEMP), 0);
+	assert_int_equal(count_files(p, FSC_BLOB_TEMP), 0);
 	assert_ok(p, fsc_queue_lease(p->q, "me", 1000000000, &l, &p->err));
 	assert_int_equal(l.tries, 1);
 }
@@ -316,9 +300,9 @@ static void deleting_a_bundle_ends_its_indexing(void **state)
 	assert_int_equal(stats.returned, 1);
 	fsc_worker_stop(w);
 	fsc_ingest_free(in);
-	assert_int_equal(count(p, FSC_BLOB_TEMP), 0);
-	assert_int_equal(count(p, FSC_BLOB_BLOB), 0);
-	assert_int_equal(count(p, FSC_BLOB_SEGMENT), 0);
+	assert_int_equal(count_files(p, FSC_BLOB_TEMP), 0);
+	assert_int_equal(count_files(p, FSC_BLOB_BLOB), 0);
+	assert_int_equal(count_files(p, FSC_BLOB_SEGMENT), 0);
 }
 
 static void progress_is_seen_while_it_runs(void **state)
@@ -373,7 +357,7 @@ static void indexing_again_keeps_ids_and_segments(void **state)
 	assert_int_equal(after.n_items, 2);
 	assert_true(after.items[0].id == before.items[0].id);
 	assert_true(after.items[1].id == before.items[1].id);
-	assert_int_equal(count(p, FSC_BLOB_SEGMENT), 2);
+	assert_int_equal(count_files(p, FSC_BLOB_SEGMENT), 2);
 }
 
 static void indexing_again_drops_what_is_gone(void **state)
@@ -387,14 +371,14 @@ static void indexing_again_drops_what_is_gone(void **state)
 	id = upload(p, script);
 	w = start(p);
 	wait_state(p, id, FSC_BUNDLE_READY);
-	assert_int_equal(count(p, FSC_BLOB_SEGMENT), 2);
+	assert_int_equal(count_files(p, FSC_BLOB_SEGMENT), 2);
 	assert_ok(p, fsc_store_bundle_reindex(p->s, 1, id, &p->err));
 	fsc_worker_wake(w);
 	wait_state(p, id, FSC_BUNDLE_READY);
 	fsc_worker_stop(w);
 	assert_int_equal(traces_of(p, id).n_items, 1);
 	assert_string_equal(traces_of(p, id).items[0].name, "stays");
-	assert_int_equal(count(p, FSC_BLOB_SEGMENT), 1);
+	assert_int_equal(count_files(p, FSC_BLOB_SEGMENT), 1);
 }
 
 /* Facts and segment of a trace change together or not at all. */
@@ -431,8 +415,8 @@ static void a_run_that_is_not_published_leaves_the_old_segment_in_use(void **sta
 		assert_int_equal(fstat(fd, &after), 0);
 		close(fd);
 		assert_true(before.st_ino == after.st_ino);
-		assert_int_equal(count(p, FSC_BLOB_SEGMENT), k + 1);
-		assert_int_equal(count(p, FSC_BLOB_TEMP), 0);
+		assert_int_equal(count_files(p, FSC_BLOB_SEGMENT), k + 1);
+		assert_int_equal(count_files(p, FSC_BLOB_TEMP), 0);
 	}
 }
 
@@ -455,8 +439,8 @@ static void a_bundle_deleted_before_publishing_leaves_no_segments(void **state)
 	assert_int_equal(stats.returned, 1);
 	fsc_worker_stop(w);
 	fsc_ingest_free(in);
-	assert_int_equal(count(p, FSC_BLOB_SEGMENT), 0);
-	assert_int_equal(count(p, FSC_BLOB_TEMP), 0);
+	assert_int_equal(count_files(p, FSC_BLOB_SEGMENT), 0);
+	assert_int_equal(count_files(p, FSC_BLOB_TEMP), 0);
 }
 
 static void a_missing_blob_is_said_so(void **state)
@@ -598,8 +582,8 @@ static void many_bundles_on_many_threads_all_end(void **state)
 	for (int i = 0; i < 30; i++)
 		assert_int_equal(wait_end(p, id[i]).state, FSC_BUNDLE_READY);
 	fsc_worker_stop(w);
-	assert_int_equal(count(p, FSC_BLOB_SEGMENT), 50);
-	assert_int_equal(count(p, FSC_BLOB_TEMP), 0);
+	assert_int_equal(count_files(p, FSC_BLOB_SEGMENT), 50);
+	assert_int_equal(count_files(p, FSC_BLOB_TEMP), 0);
 }
 
 static void the_hosts_trouble_is_told_from_the_bundles(void **state)

@@ -9,7 +9,7 @@
 #include "segment/seg_query.h"
 #include "segment/seg_write.h"
 #include "tests/support/test.h"
-#include "tests/unit/segment/help_gen_trace.h"
+#include "tests/unit/segment/help_fixture.h"
 
 static const struct gen_opts shapes[] = {
 	{ .seed = 31,
@@ -30,39 +30,10 @@ static const struct gen_opts shapes[] = {
 	  .side_tables = true },
 };
 
-struct fixture {
-	struct fsc_trace *t;
-	struct fsc_seg *s;
-};
-
-static void open_fixture(struct fixture *f, const struct gen_opts *o)
-{
-	struct fsc_err err = FSC_ERR_INIT;
-	int fd = memfd_create("segment", MFD_CLOEXEC);
-
-	f->t = gen_trace(o);
-	if (fsc_seg_write(fd, f->t, NULL, NULL, &err) != FSC_OK ||
-	    fsc_seg_open(&f->s, fd, &err) != FSC_OK)
-		fail_msg("%s: %s", err.code, err.msg);
-	close(fd);
-}
-
-static void close_fixture(struct fixture *f)
-{
-	fsc_seg_unref(f->s);
-	fsc_trace_free(f->t);
-}
-
 static void some_window(const struct fixture *f, uint64_t *st, int64_t *t0, int64_t *t1)
 {
 	*t0 = (int64_t)gen_below(st, (uint64_t)f->t->meta.t_max_ns) - 100;
 	*t1 = *t0 + 1 + (int64_t)gen_below(st, (uint64_t)f->t->meta.t_max_ns / 20);
-}
-
-static bool intersects(const struct fsc_slices *s, uint32_t i, int64_t t0, int64_t t1)
-{
-	return s->dur[i] ? s->ts[i] < t1 && s->ts[i] + s->dur[i] > t0
-			 : s->ts[i] >= t0 && s->ts[i] < t1;
 }
 
 static int64_t clipped(const struct fsc_slices *s, uint32_t i, int64_t t0, int64_t t1)

@@ -55,22 +55,6 @@ static enum fsc_status upload(struct place *p, struct fsc_ingest *in,
 	return fsc_ingest_finish(u, done, &p->err);
 }
 
-static enum fsc_status count_entry(void *ctx, const struct fsc_blob_entry *e, struct fsc_err *err)
-{
-	(void)e;
-	(void)err;
-	++*(int *)ctx;
-	return FSC_OK;
-}
-
-static int count(struct place *p, enum fsc_blob_kind kind)
-{
-	int n = 0;
-
-	assert_ok(p, fsc_blobs_list(p->b, kind, count_entry, &n, &p->err));
-	return n;
-}
-
 static void an_upload_is_stored_and_queued(void **state)
 {
 	struct place *p = *state;
@@ -99,7 +83,7 @@ static void an_upload_is_stored_and_queued(void **state)
 	assert_ok(p, upload(p, in, &b, "hello", &again));
 	assert_true(again.duplicate && again.id == done.id && again.ignored == FSC_META_JOB);
 	assert_int_equal(n_queued, 1);
-	assert_int_equal(count(p, FSC_BLOB_TEMP), 0);
+	assert_int_equal(count_files(p, FSC_BLOB_TEMP), 0);
 	fsc_ingest_free(in);
 }
 
@@ -128,8 +112,8 @@ static void a_body_that_is_not_what_was_announced_is_refused(void **state)
 	assert_fails(p, upload(p, in, &b, "eleven byte", &done), FSC_ELIMIT, "too_large");
 	b.bytes = -1;
 	assert_ok(p, upload(p, in, &b, "ten bytes.", &done));
-	assert_int_equal(count(p, FSC_BLOB_TEMP), 0);
-	assert_int_equal(count(p, FSC_BLOB_BLOB), 1);
+	assert_int_equal(count_files(p, FSC_BLOB_TEMP), 0);
+	assert_int_equal(count_files(p, FSC_BLOB_BLOB), 1);
 	fsc_ingest_free(in);
 }
 
@@ -167,12 +151,12 @@ static void a_refused_key_leaves_no_blob(void **state)
 	b.idempotency_key = "k";
 	assert_ok(p, upload(p, in, &b, "one", &done));
 	assert_fails(p, upload(p, in, &b, "two", &done), FSC_EEXIST, "idempotency_conflict");
-	assert_int_equal(count(p, FSC_BLOB_BLOB), 1);
+	assert_int_equal(count_files(p, FSC_BLOB_BLOB), 1);
 	b.idempotency_key = NULL;
 	assert_ok(p, upload(p, in, &b, "two", &done));
 	b.idempotency_key = "k"; /* refused again, but now the blob is another bundle's */
 	assert_fails(p, upload(p, in, &b, "two", &done), FSC_EEXIST, "idempotency_conflict");
-	assert_int_equal(count(p, FSC_BLOB_BLOB), 2);
+	assert_int_equal(count_files(p, FSC_BLOB_BLOB), 2);
 	fsc_ingest_free(in);
 }
 
@@ -216,7 +200,7 @@ static void a_disk_that_fills_during_an_upload_fails_it_cleanly(void **state)
 	assert_string_equal(p->err.code, "disk_full");
 	assert_int_equal(fsc_ingest_write(u, chunk, 1, &p->err), FSC_EINVAL);
 	fsc_ingest_abort(u);
-	assert_int_equal(count(p, FSC_BLOB_TEMP), 0);
+	assert_int_equal(count_files(p, FSC_BLOB_TEMP), 0);
 	assert_ok(p, upload(p, in, &b, "after that", &done));
 	fsc_ingest_free(in);
 	fsc_free(chunk);
@@ -249,7 +233,7 @@ static void a_database_that_cannot_grow_refuses_and_recovers(void **state)
 	}
 	setrlimit(RLIMIT_FSIZE, &keep);
 	assert_int_equal(refused, 3);
-	assert_int_equal(count(p, FSC_BLOB_BLOB), kept); /* refused ones leave nothing */
+	assert_int_equal(count_files(p, FSC_BLOB_BLOB), kept); /* refused ones leave nothing */
 	assert_ok(p, fsc_store_health(p->s, &p->err));
 	assert_ok(p, upload(p, in, &b, "after that", &done));
 	fsc_ingest_free(in);
@@ -266,12 +250,12 @@ static void deleting_removes_files_that_nobody_else_has(void **state)
 	assert_ok(p, fsc_store_project_put(p->s, "other", &b.project, &p->err));
 	assert_ok(p, upload(p, in, &b, "shared", &two));
 	assert_false(two.duplicate);
-	assert_int_equal(count(p, FSC_BLOB_BLOB), 1);
+	assert_int_equal(count_files(p, FSC_BLOB_BLOB), 1);
 	assert_ok(p, fsc_ingest_delete(in, 1, one.id, &p->err));
-	assert_int_equal(count(p, FSC_BLOB_BLOB), 1);
+	assert_int_equal(count_files(p, FSC_BLOB_BLOB), 1);
 	assert_fails(p, fsc_ingest_delete(in, 1, two.id, &p->err), FSC_ENOTFOUND, "not_found");
 	assert_ok(p, fsc_ingest_delete(in, b.project, two.id, &p->err));
-	assert_int_equal(count(p, FSC_BLOB_BLOB), 0);
+	assert_int_equal(count_files(p, FSC_BLOB_BLOB), 0);
 	assert_fails(p, fsc_ingest_reindex(in, 1, one.id, &p->err), FSC_ENOTFOUND, "not_found");
 	fsc_ingest_free(in);
 }
@@ -341,7 +325,7 @@ static void the_sweep_takes_only_what_is_old_and_nobodys(void **state)
 	assert_ok(p, fsc_blob_stat(p->b, done.sha256, &size, &p->err));
 	assert_ok(p, fsc_seg_file_open(p->b, row.segment, &fd, &size, &p->err));
 	close(fd);
-	assert_int_equal(count(p, FSC_BLOB_BLOB), 1);
+	assert_int_equal(count_files(p, FSC_BLOB_BLOB), 1);
 	fsc_ingest_free(in);
 }
 
@@ -356,7 +340,7 @@ static void a_fresh_start_takes_every_temporary_file(void **state)
 	assert_ok(p, fsc_ingest_begin(&dead, in, &b, &p->err));
 	assert_ok(p, fsc_ingest_sweep(in, 3600000000000, true, &swept, &p->err));
 	assert_int_equal(swept.temps, 1);
-	assert_int_equal(count(p, FSC_BLOB_TEMP), 0);
+	assert_int_equal(count_files(p, FSC_BLOB_TEMP), 0);
 	fsc_ingest_abort(dead);
 	fsc_ingest_free(in);
 }
@@ -418,7 +402,7 @@ static void a_row_never_loses_its_blob_to_a_delete_or_sweep(void **state)
 	}
 	assert_ok(p, fsc_store_bundle_list(p->s, &p->a, &q, &page, &p->err));
 	assert_true(page.n_items <= 1);
-	assert_int_equal(count(p, FSC_BLOB_BLOB), page.n_items);
+	assert_int_equal(count_files(p, FSC_BLOB_BLOB), page.n_items);
 	fsc_ingest_free(in);
 }
 
