@@ -127,6 +127,8 @@ SRC_store := \
 	lib/store/cursor.c \
 	lib/store/bundles.c \
 	lib/store/bundle_parts.c \
+	lib/store/delete_plan.c \
+	lib/store/deletes.c \
 	lib/store/publish.c \
 	lib/store/trace_rows.c \
 	lib/store/trace_list.c \
@@ -176,8 +178,9 @@ SRC_service := \
 	server/service/analyses.c \
 	server/service/exporting.c \
 	server/service/ingest.c \
-	server/service/ingest_remove.c \
+	server/service/ingest_sweep.c \
 	server/service/query.c \
+	server/service/removal.c \
 	server/service/slices.c
 
 SRC_jobs := \
@@ -301,6 +304,7 @@ TESTS_export := \
 
 TESTS_store := \
 	tests/unit/store/test_store_contract.c \
+	tests/unit/store/test_delete_contract.c \
 	tests/unit/store/test_queue_contract.c \
 	tests/unit/store/test_blob_contract.c \
 	tests/unit/store/test_uploads_contract.c \

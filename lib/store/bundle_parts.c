@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What hangs on a bundle: members that failed, losses, traces; and deleting all of it. */
-#include "store/queue.h"
+/* What hangs on a bundle: members that failed, losses, traces. */
 #include "store/store.h"
 #include "store/store_ops.h"
 
@@ -121,86 +120,4 @@ enum fsc_status fsc_store_bundle_manifest(struct fsc_store *s, struct fsc_arena 
 
 	*json = m.json;
 	return st;
-}
-
-/* ---- delete ---- */
-
-struct del {
-	struct fsc_arena *a;
-	int64_t project, id;
-	struct fsc_bundle_deleted *out;
-	struct fsc_rows segments;
-	bool found;
-};
-
-static enum fsc_status take_digest(void *ctx, const struct fsc_row *row, struct fsc_err *err)
-{
-	struct del *d = ctx;
-
-	d->found = true;
-	if (!fsc_row_bytes(row, 2, d->out->sha256, sizeof(d->out->sha256)))
-		return fsc_err_set(err, FSC_ECORRUPT, "store_corrupt",
-				   "store: bundle without digest");
-	return FSC_OK;
-}
-
-static enum fsc_status add_segment(void *ctx, const struct fsc_row *row, struct fsc_err *err)
-{
-	struct del *d = ctx;
-	int64_t *id = fsc_rows_add(&d->segments);
-
-	if (!id)
-		return fsc_store_nomem(err);
-	*id = fsc_row_int(row, 5, 0);
-	return FSC_OK;
-}
-
-static enum fsc_status delete_rows(struct fsc_db *db, struct del *d, struct fsc_err *err)
-{
-	enum fsc_status st = fsc_db_rows(db, FSC_Q_BUNDLE_TRACES, FSC_ARGS(fsc_v_int(d->id)),
-					 add_segment, d, err);
-
-	if (st == FSC_OK)
-		st = fsc_db_run(db, FSC_Q_JOB_DELETE_SUBJECT,
-				FSC_ARGS(fsc_v_int(FSC_JOB_INDEX), fsc_v_int(d->id)), NULL, err);
-	/* traces, facts, failures and keys go with it by their foreign keys */
-	if (st == FSC_OK)
-		st = fsc_db_run(db, FSC_Q_BUNDLE_DELETE,
-				FSC_ARGS(fsc_v_int(d->project), fsc_v_int(d->id)), NULL, err);
-	return st;
-}
-
-static enum fsc_status delete_work(struct fsc_db *db, void *arg, struct fsc_err *err)
-{
-	struct del *d = arg;
-	int64_t refs = 0;
-	bool found;
-	enum fsc_status st;
-
-	*d->out = (struct fsc_bundle_deleted){ 0 };
-	d->segments = (struct fsc_rows){ .a = d->a, .size = sizeof(int64_t) };
-	d->found = false;
-	st = fsc_db_rows(db, FSC_Q_BUNDLE_GET, FSC_ARGS(fsc_v_int(d->project), fsc_v_int(d->id)),
-			 take_digest, d, err);
-	if (st == FSC_OK && !d->found)
-		st = fsc_store_no_bundle(err);
-	if (st == FSC_OK)
-		st = delete_rows(db, d, err);
-	if (st == FSC_OK)
-		st = fsc_db_int(db, FSC_Q_BUNDLE_REFS,
-				FSC_ARGS(fsc_v_bytes(d->out->sha256, sizeof(d->out->sha256))),
-				&refs, &found, err);
-	d->out->blob_free = refs == 0;
-	d->out->segments = d->segments.items;
-	d->out->n_segments = d->segments.n;
-	return st;
-}
-
-enum fsc_status fsc_store_bundle_delete(struct fsc_store *s, struct fsc_arena *a, int64_t project,
-					int64_t id, struct fsc_bundle_deleted *out,
-					struct fsc_err *err)
-{
-	struct del d = { .a = a, .project = project, .id = id, .out = out };
-
-	return s->ops->write(s, delete_work, &d, false, err);
 }

@@ -233,6 +233,7 @@ static enum fsc_status read_bundle(struct fsc_bundle *b, const struct fsc_row *r
 		.n_failures = fsc_row_int(row, 24, 0),
 		.losses_kinds = fsc_row_int(row, 25, 0),
 		.losses_count = fsc_row_int(row, 26, 0),
+		.deleted_traces = fsc_row_int(row, 27, 0),
 	};
 	if (!fsc_row_bytes(row, 2, b->sha256, sizeof(b->sha256)))
 		return fsc_err_set(err, FSC_ECORRUPT, "store_corrupt",

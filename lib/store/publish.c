@@ -8,6 +8,7 @@
 #include "base/limits.h"
 #include "base/strtab.h"
 #include "base/vec.h"
+#include "store/deletes.h"
 #include "store/queue.h"
 #include "store/store.h"
 #include "store/store_ops.h"
@@ -28,8 +29,10 @@ struct publish {
 	struct fsc_rows old;	 /* struct old_trace */
 	struct fsc_rows removed; /* int64_t */
 	/* running */
-	size_t n_traces, n_failures;
-	int64_t trace; /* id of the trace whose facts come now */
+	size_t n_seen;		     /* traces of the stream, */
+	size_t n_traces, n_failures; /* of these published */
+	int64_t trace;		     /* id of the trace whose facts come now */
+	bool skip;		     /* it was deleted: its facts go nowhere */
 	int64_t window_ns, busy_ns, exposed_ns;
 	struct fsc_buf search;
 	struct fsc_strtab *names; /* owned; and the ids of its strings, 0 = not looked up: */
@@ -180,21 +183,50 @@ static enum fsc_status insert_trace(struct fsc_db *db, struct publish *p,
 	return st;
 }
 
+/* Whether a person deleted this one out of the bundle: then it stays deleted. */
+static enum fsc_status was_deleted(struct fsc_db *db, struct publish *p,
+				   const struct fsc_fact_trace *t, struct fsc_err *err)
+{
+	int64_t id;
+
+	return fsc_db_int(db, FSC_Q_TOMBSTONE_OF_USER,
+			  FSC_ARGS(fsc_v_int(p->in->bundle), fsc_v_text(t->member),
+				   fsc_v_int(t->slot)),
+			  &id, &p->skip, err);
+}
+
+static enum fsc_status remove_segment(struct publish *p, int64_t segment, struct fsc_err *err)
+{
+	int64_t *gone = fsc_rows_add(&p->removed);
+
+	if (!gone)
+		return fsc_store_nomem(err);
+	*gone = segment;
+	return FSC_OK;
+}
+
 static enum fsc_status begin_trace(struct fsc_db *db, struct publish *p,
 				   const struct fsc_fact_trace *t, struct fsc_err *err)
 {
 	const struct fsc_publish_trace *given;
-	enum fsc_status st = FSC_OK;
+	enum fsc_status st;
 
 	if (p->trace)
 		return bad(err, "a trace begins inside another");
-	if (p->n_traces >= p->in->n_traces)
+	if (p->n_seen >= p->in->n_traces)
 		return bad(err, "more traces than segments");
-	given = &p->in->traces[p->n_traces];
+	given = &p->in->traces[p->n_seen++];
 	p->trace = given->id;
 	p->window_ns = p->busy_ns = p->exposed_ns = 0;
-	if (was_there(p, p->trace))
+	st = was_deleted(db, p, t, err);
+	if (st == FSC_OK && p->skip)
+		return remove_segment(p, given->segment, err);
+	if (st == FSC_OK && was_there(p, p->trace))
 		st = clear_facts(db, p->trace, err);
+	else if (st ==
+		 FSC_OK) /* one that an earlier indexing did not find comes back under its id */
+		st = fsc_db_run(db, FSC_Q_TOMBSTONE_REVIVE, FSC_ARGS(fsc_v_int(p->trace)), NULL,
+				err);
 	return st == FSC_OK ? insert_trace(db, p, t, given, err) : st;
 }
 
@@ -300,6 +332,11 @@ static enum fsc_status put_trace_fact(struct fsc_db *db, struct publish *p,
 
 	if (!p->trace)
 		return bad(err, "a row belongs to no trace");
+	if (p->skip) {
+		if (f->type == FSC_FACT_TRACE_END)
+			p->trace = 0;
+		return FSC_OK;
+	}
 	switch (f->type) {
 	case FSC_FACT_LOSS:
 		return fsc_db_run(db, FSC_Q_LOSS_INSERT,
@@ -385,7 +422,7 @@ static enum fsc_status put_fact(struct fsc_db *db, struct publish *p, const stru
 
 static bool is_new(const struct publish *p, int64_t id)
 {
-	for (size_t i = 0; i < p->n_traces; i++)
+	for (size_t i = 0; i < p->n_seen; i++)
 		if (p->in->traces[i].id == id)
 			return true;
 	return false;
@@ -397,13 +434,15 @@ static enum fsc_status remove_old(struct fsc_db *db, struct publish *p, struct f
 	enum fsc_status st = FSC_OK;
 
 	for (size_t i = 0; i < p->old.n && st == FSC_OK; i++) {
-		int64_t *gone;
-
-		gone = fsc_rows_add(&p->removed);
-		if (!gone)
-			return fsc_store_nomem(err);
-		*gone = old[i].segment;
-		if (!is_new(p, old[i].id))
+		st = remove_segment(p, old[i].segment, err);
+		if (st != FSC_OK || is_new(p, old[i].id))
+			continue;
+		st = fsc_db_run(db, FSC_Q_TOMBSTONE_TRACE,
+				FSC_ARGS(fsc_v_int(old[i].id), fsc_v_int(p->now),
+					 fsc_v_text(fsc_delete_reason_name(FSC_DELETE_REINDEX)),
+					 fsc_v_text("server"), fsc_v_text("")),
+				NULL, err);
+		if (st == FSC_OK)
 			st = fsc_db_run(db, FSC_Q_TRACE_DELETE, FSC_ARGS(fsc_v_int(old[i].id)),
 					NULL, err);
 	}
@@ -419,7 +458,11 @@ static enum fsc_status finish(struct fsc_db *db, struct publish *p, struct fsc_e
 	if (why->status == FSC_OK && !ready)
 		why = &p->first;
 	if (why->status == FSC_OK && !ready) {
-		keep_error(&none, "no_traces", "the bundle holds no trace", "", -1);
+		if (p->n_seen)
+			keep_error(&none, "traces_deleted",
+				   "every trace that the bundle holds was deleted", "", -1);
+		else
+			keep_error(&none, "no_traces", "the bundle holds no trace", "", -1);
 		why = &none;
 	}
 	p->out->state = ready ? FSC_BUNDLE_READY : FSC_BUNDLE_FAILED;

@@ -134,6 +134,7 @@ struct fsc_bundle {
 	int64_t err_offset; /* -1 unknown */
 	int64_t n_traces, n_failures;
 	int64_t losses_kinds, losses_count; /* over its traces */
+	int64_t deleted_traces; /* that a person deleted: indexing again does not bring them back */
 };
 fsc_nodiscard enum fsc_status fsc_store_bundle_get(struct fsc_store *s, struct fsc_arena *a,
 						   int64_t project, int64_t id,
@@ -201,18 +202,8 @@ fsc_nodiscard enum fsc_status fsc_store_bundle_manifest(struct fsc_store *s, str
 							int64_t bundle, const char **json,
 							struct fsc_err *err);
 
-/* What a delete took away: files of these may be removed once it returned. */
-struct fsc_bundle_deleted {
-	uint8_t sha256[FSC_SHA256_LEN];
-	bool blob_free;	   /* no bundle of any project refers to the blob any more */
-	int64_t *segments; /* of its traces: their files may go */
-	size_t n_segments;
-};
-/* Deletes the bundle, its traces, facts and job. A worker that is indexing it loses its lease. */
-fsc_nodiscard enum fsc_status fsc_store_bundle_delete(struct fsc_store *s, struct fsc_arena *a,
-						      int64_t project, int64_t id,
-						      struct fsc_bundle_deleted *out,
-						      struct fsc_err *err);
+/* Deleting: store/deletes.h. */
+
 /* Queues it again; its traces stay as they are until the new ones are published. A bundle that is queued
  * already stays so (FSC_OK); one that is being indexed is FSC_EBUSY "bundle_indexing". */
 fsc_nodiscard enum fsc_status fsc_store_bundle_reindex(struct fsc_store *s, int64_t project,
@@ -249,13 +240,16 @@ struct fsc_publish {
 };
 struct fsc_published {
 	enum fsc_bundle_state state;
-	int64_t *removed; /* segments the bundle's traces had before: their files may go */
+	int64_t *
+		removed; /* segments the bundle's traces had before, or have for nobody: their files may go */
 	size_t n_removed;
 	struct fsc_err why; /* of a failed bundle, as it is kept */
 };
 /*
  * Replaces everything derived from the bundle in ONE transaction, and sets its state: ready when there is at
- * least one trace, else failed with the error of the END frame, the first failed member, or "no_traces".
+ * least one trace, else failed with the error of the END frame, the first failed member, "traces_deleted" or
+ * "no_traces". Traces that a person deleted out of the bundle are passed over, and their new segments are among
+ * the removed. Traces that the bundle had and the stream has not leave a tombstone (store/deletes.h).
  * FSC_ECANCELED "lease_lost": the lease is not this one's any more, nothing was written. FSC_ENOTFOUND: the
  * bundle was deleted. FSC_EPARSE "facts": the stream does not hold together (more TRACE frames than ids,
  * the same member and slot twice).
@@ -263,7 +257,8 @@ struct fsc_published {
 fsc_nodiscard enum fsc_status fsc_store_publish(struct fsc_store *s, struct fsc_arena *a,
 						const struct fsc_publish *in,
 						struct fsc_published *out, struct fsc_err *err);
-/* The id that (bundle, member, slot) has, or a new one (not stored yet; *known false). */
+/* The id that (bundle, member, slot) has, or had before an indexing did not find it any more; or a new one (not
+ * stored yet; *known false). */
 fsc_nodiscard enum fsc_status fsc_store_trace_id(struct fsc_store *s, int64_t bundle,
 						 const char *member, int64_t slot, int64_t *id,
 						 bool *known, struct fsc_err *err);

@@ -288,10 +288,14 @@ static void audit_bundle(const struct fsc_req *req, const char *action, int64_t 
 void fsc_api_bundle_delete(struct fsc_req *req, struct fsc_resp *resp)
 {
 	struct fsc_err err = FSC_ERR_INIT;
+	struct fsc_delete_request del = { .project = fsc_auth_project(req),
+					  .reason = FSC_DELETE_USER,
+					  .actor = req->who.label };
+	struct fsc_removed gone;
 	int64_t id;
 
-	if (bundle_id(req, &id, &err) ||
-	    fsc_ingest_delete(fsc_api_app(req)->ingest, fsc_auth_project(req), id, &err)) {
+	if (bundle_id(req, &id, &err) || (del.bundle = id, false) ||
+	    fsc_removal_one(fsc_api_app(req)->ingest, &del, &gone, &err)) {
 		fail_bundle(req, resp, &err);
 		return;
 	}

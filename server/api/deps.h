@@ -11,6 +11,7 @@
 #include "service/analyses.h"
 #include "service/ingest.h"
 #include "service/query.h"
+#include "service/removal.h"
 
 #define FSC_API_ARENA_MAX (64u << 20)
 

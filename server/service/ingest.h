@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * One upload from first byte to acknowledgement: stream to a temporary file while hashing, fdatasync, rename,
- * fsync of the folder, row and queue row in one transaction, and only then the answer. Also what takes bundles
- * away again, because both must not meet on the same bytes.
+ * fsync of the folder, row and queue row in one transaction, and only then the answer. Also the sweep
+ * of what nobody refers to; deleting is service/removal.h.
  *
  * Thread rule: struct fsc_ingest is for any thread; an upload belongs to one thread at a time.
  * Codes a client sees (status → see server/api/errors.c): "too_large" FSC_ELIMIT (413), "disk_full" FSC_EFULL
@@ -78,10 +78,6 @@ fsc_nodiscard enum fsc_status fsc_ingest_finish(struct fsc_upload *u, struct fsc
 						struct fsc_err *err);
 void fsc_ingest_abort(struct fsc_upload *u); /* NULL is fine */
 
-/* Deletes a bundle with its traces, segments and (when no other bundle has the same bytes) blob. Works on a
- * full disk: the reserve is given up for it. FSC_ENOTFOUND. */
-fsc_nodiscard enum fsc_status fsc_ingest_delete(struct fsc_ingest *in, int64_t project,
-						int64_t bundle, struct fsc_err *err);
 /* FSC_ENOTFOUND also with code "blob_gone": the bytes are kept no longer. FSC_EBUSY "bundle_indexing". */
 fsc_nodiscard enum fsc_status fsc_ingest_reindex(struct fsc_ingest *in, int64_t project,
 						 int64_t bundle, struct fsc_err *err);

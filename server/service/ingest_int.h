@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Shared by ingest.c (bytes come) and ingest_remove.c (bytes go). Whoever makes a blob appear or vanish holds
+ * Shared by ingest.c (bytes come), ingest_sweep.c and removal.c (bytes go). Whoever makes a blob appear or vanish holds
  * its digest meanwhile, so that an upload never gets its row while a delete takes the file away. Private to
- * server/service/ingest*.
+ * server/service/{ingest*,removal}.c.
  */
 #ifndef FSC_SERVICE_INGEST_INT_H
 #define FSC_SERVICE_INGEST_INT_H

@@ -18,6 +18,7 @@
 #include "base/crypto.h"
 #include "base/limits.h"
 #include "store/blob.h"
+#include "store/deletes.h"
 #include "store/queue.h"
 #include "store/store.h"
 
@@ -132,6 +133,14 @@ static inline struct fsc_bundle get_bundle(struct place *p, int64_t id)
 
 	assert_ok(p, fsc_store_bundle_get(p->s, &p->a, FSC_PROJECT_DEFAULT, id, &b, &p->err));
 	return b;
+}
+
+static inline enum fsc_status delete_bundle_row(struct place *p, int64_t project, int64_t id,
+						struct fsc_bundle_deleted *gone)
+{
+	const struct fsc_delete_request req = { .project = project, .bundle = id, .actor = "test" };
+
+	return fsc_store_delete(p->s, &p->a, &req, gone, &p->err);
 }
 
 /* ---- files ---- */

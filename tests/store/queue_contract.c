@@ -255,7 +255,7 @@ static void deleting_a_bundle_takes_its_lease(void **state)
 	struct fsc_bundle_deleted gone;
 	struct fact_list f = { .n = 0 };
 
-	assert_ok(p, fsc_store_bundle_delete(p->s, &p->a, 1, id, &gone, &p->err));
+	assert_ok(p, delete_bundle_row(p, 1, id, &gone));
 	assert_fails(p, fsc_queue_heartbeat(p->q, &l, LEASE_NS, &p->err), FSC_ECANCELED,
 		     "lease_lost");
 	fact_end(&f);

@@ -51,8 +51,7 @@ static void another_project_sees_nothing_of_it(void **state)
 		     "not_found");
 	assert_fails(p, fsc_store_bundle_reindex(p->s, other, id, &p->err), FSC_ENOTFOUND,
 		     "not_found");
-	assert_fails(p, fsc_store_bundle_delete(p->s, &p->a, other, id, &gone, &p->err),
-		     FSC_ENOTFOUND, "not_found");
+	assert_fails(p, delete_bundle_row(p, other, id, &gone), FSC_ENOTFOUND, "not_found");
 	q.project = other;
 	assert_ok(p, fsc_store_trace_list(p->s, &p->a, &q, &page, &p->err));
 	assert_int_equal(page.n_items, 0);
@@ -63,10 +62,10 @@ static void another_project_sees_nothing_of_it(void **state)
 	assert_false(put.duplicate);
 	assert_true(put.id != id);
 	/* the blob is shared: gone only with the last */
-	assert_ok(p, fsc_store_bundle_delete(p->s, &p->a, FSC_PROJECT_DEFAULT, id, &gone, &p->err));
-	assert_false(gone.blob_free);
-	assert_ok(p, fsc_store_bundle_delete(p->s, &p->a, other, put.id, &gone, &p->err));
-	assert_true(gone.blob_free);
+	assert_ok(p, delete_bundle_row(p, FSC_PROJECT_DEFAULT, id, &gone));
+	assert_int_equal(gone.n_blobs, 0);
+	assert_ok(p, delete_bundle_row(p, other, put.id, &gone));
+	assert_int_equal(gone.n_blobs, 1);
 }
 
 static void project_names_are_checked(void **state)
@@ -417,9 +416,9 @@ static void deleting_takes_everything_along(void **state)
 	segment = row.segment;
 	assert_ok(p, fsc_store_blob_referenced(p->s, sha256, &yes, &p->err));
 	assert_true(yes);
-	assert_ok(p, fsc_store_bundle_delete(p->s, &p->a, 1, row.bundle, &gone, &p->err));
-	assert_memory_equal(gone.sha256, sha256, sizeof(sha256));
-	assert_true(gone.blob_free && gone.n_segments == 1 && gone.segments[0] == segment);
+	assert_ok(p, delete_bundle_row(p, 1, row.bundle, &gone));
+	assert_true(gone.n_blobs == 1 && gone.n_segments == 1 && gone.segments[0] == segment);
+	assert_memory_equal(gone.blobs[0].sha256, sha256, sizeof(sha256));
 	assert_fails(p, fsc_store_bundle_get(p->s, &p->a, 1, row.bundle, &b, &p->err),
 		     FSC_ENOTFOUND, "not_found");
 	assert_fails(p, fsc_store_trace_get(p->s, &p->a, 1, id, &row, &p->err), FSC_ENOTFOUND,

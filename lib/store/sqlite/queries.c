@@ -6,10 +6,12 @@
 #include "store/sqlite/sqlite_int.h"
 
 /* parameters: 1 project, 2 id */
-#define BUNDLE_COLUMNS                                                                     \
-	"id, project, sha256, bytes, name, job, host, capture, rank, state, received_at, " \
-	"started_at, finished_at, tries, stage, member, done, total, events, err_code, "   \
-	"err_message, err_file, err_offset, n_traces, n_failures, losses_kinds, losses_count "
+#define BUNDLE_COLUMNS                                                                          \
+	"id, project, sha256, bytes, name, job, host, capture, rank, state, received_at, "      \
+	"started_at, finished_at, tries, stage, member, done, total, events, err_code, "        \
+	"err_message, err_file, err_offset, n_traces, n_failures, losses_kinds, losses_count, " \
+	"(SELECT COUNT(*) FROM tombstone d WHERE d.kind = 'trace' AND d.bundle = bundle.id "    \
+	"AND d.reason = 'user') "
 
 #define LISTING_COLUMNS                                                                         \
 	"sort_id, trace, project, bundle, bundle_name, name, member, slot, format, job, host, " \
@@ -74,12 +76,28 @@
 	"id, project, length, sha256, name, job, host, capture, rank, " \
 	"idempotency_key, actor, created_at, expires_at, bundle, duplicate "
 
+/* parameters: 1 id of the bundle or trace, 2 now, 3 reason, 4 actor, 5 detail */
+#define TOMBSTONE_INSERT                                                                    \
+	"INSERT OR REPLACE INTO tombstone (id, project, kind, bundle, member, slot, name, " \
+	"deleted_at, reason, actor, detail) "
+#define TOMBSTONE_OF_TRACE \
+	TOMBSTONE_INSERT   \
+	"SELECT id, project, 'trace', bundle, member, slot, name, ?2, ?3, ?4, ?5 FROM trace "
+/* The rows of the list that a delete means; with the size of the blob when no other bundle has it. */
+#define DELETE_PLAN(where)                                                                      \
+	"SELECT l.bundle, l.trace, l.name, l.segment_bytes, l.keep, b.n_traces, "               \
+	"CASE WHEN b.blob_deleted_at <> 0 OR EXISTS (SELECT 1 FROM bundle o WHERE o.sha256 = "  \
+	"b.sha256 AND o.id <> b.id AND o.blob_deleted_at = 0) THEN 0 ELSE b.bytes END, b.name " \
+	"FROM listing l JOIN bundle b ON b.id = l.bundle WHERE l.project = ?1 AND " where " "   \
+	"ORDER BY l.bundle, l.trace"
+
 const char *const fsc_sqlite_queries[FSC_Q_COUNT] = {
 	[FSC_Q_LAST_ID] = "SELECT MAX(id) FROM (SELECT MAX(id) AS id FROM bundle UNION ALL "
 			  "SELECT MAX(id) "
 			  "FROM trace UNION ALL SELECT MAX(id) FROM token UNION ALL SELECT "
 			  "MAX(id) FROM "
-			  "audit UNION ALL SELECT MAX(id) FROM upload)",
+			  "audit UNION ALL SELECT MAX(id) FROM upload UNION ALL SELECT MAX(id) "
+			  "FROM tombstone UNION ALL SELECT MAX(id) FROM note)",
 	[FSC_Q_HEALTH] = "SELECT COUNT(*) FROM project WHERE id = 1",
 
 	/* projects */
@@ -201,7 +219,10 @@ const char *const fsc_sqlite_queries[FSC_Q_COUNT] = {
 			    "END), 0) FROM job",
 
 	/* traces */
-	[FSC_Q_TRACE_ID] = "SELECT id FROM trace WHERE bundle = ?1 AND member = ?2 AND slot = ?3",
+	[FSC_Q_TRACE_ID] =
+		"SELECT id FROM trace WHERE bundle = ?1 AND member = ?2 AND slot = ?3 "
+		"UNION ALL SELECT id FROM tombstone WHERE kind = 'trace' AND bundle = ?1 "
+		"AND member = ?2 AND slot = ?3 AND reason = 'reindex'",
 	/* 28 is the metadata object of the trace: "synthetic": true in it marks made-up data */
 	[FSC_Q_TRACE_UPSERT] =
 		"INSERT INTO trace (id, project, bundle, bundle_name, member, slot, name, "
@@ -401,4 +422,44 @@ const char *const fsc_sqlite_queries[FSC_Q_COUNT] = {
 			       "COALESCE(SUM(segment_bytes), 0) FROM trace",
 	[FSC_Q_STATS_BLOBS] = "SELECT COALESCE(SUM(bytes), 0) FROM "
 			      "(SELECT MAX(bytes) AS bytes FROM bundle GROUP BY sha256)",
+
+	/* deletes */
+	/* 1 project, 2 bundle */
+	[FSC_Q_DELETE_BUNDLE_FIND] =
+		"SELECT b.sha256, b.bytes, b.blob_deleted_at, (SELECT COUNT(*) FROM trace t JOIN "
+		"trace_keep k ON k.trace = t.id WHERE t.bundle = b.id), (SELECT COUNT(*) FROM "
+		"trace t WHERE t.bundle = b.id), (SELECT COALESCE(SUM(segment_bytes), 0) FROM "
+		"trace t WHERE t.bundle = b.id) FROM bundle b WHERE b.project = ?1 AND b.id = ?2",
+	/* 1 project, 2 trace */
+	[FSC_Q_DELETE_TRACE_FIND] =
+		"SELECT t.bundle, t.segment, t.segment_bytes, EXISTS (SELECT 1 FROM trace_keep k "
+		"WHERE k.trace = t.id), (SELECT COUNT(*) FROM trace o WHERE o.bundle = t.bundle) "
+		"FROM trace t WHERE t.project = ?1 AND t.id = ?2",
+	/* 1 bundle; while it is indexed, `events` is of the run */
+	[FSC_Q_BUNDLE_RECOUNT] =
+		"UPDATE bundle SET n_traces = (SELECT COUNT(*) FROM trace WHERE bundle = ?1), "
+		"events = CASE WHEN state = 'indexing' THEN events ELSE (SELECT "
+		"COALESCE(SUM(events), 0) FROM trace WHERE bundle = ?1) END, "
+		"losses_kinds = (SELECT COUNT(DISTINCT l.code) FROM trace t JOIN loss l "
+		"ON l.trace = t.id WHERE t.bundle = ?1), "
+		"losses_count = (SELECT COALESCE(SUM(losses_count), 0) FROM trace WHERE bundle = "
+		"?1) WHERE id = ?1",
+	[FSC_Q_DELETE_PLAN_BUNDLE] = DELETE_PLAN("l.bundle = ?2"),
+	[FSC_Q_DELETE_PLAN_TRACE] = DELETE_PLAN("l.trace = ?2"),
+	/* 2 job or NULL, 3 capture or NULL; '' = unknown */
+	[FSC_Q_DELETE_PLAN_LABEL] =
+		DELETE_PLAN("(?2 IS NULL OR COALESCE(l.job, '') = ?2) AND (?3 IS NULL OR "
+			    "COALESCE(l.capture, '') = ?3)"),
+	[FSC_Q_TOMBSTONE_BUNDLE] = TOMBSTONE_INSERT
+	"SELECT id, project, 'bundle', id, '', 0, name, ?2, ?3, ?4, ?5 FROM bundle WHERE id = ?1",
+	[FSC_Q_TOMBSTONE_TRACES] = TOMBSTONE_OF_TRACE "WHERE bundle = ?1",
+	[FSC_Q_TOMBSTONE_TRACE] = TOMBSTONE_OF_TRACE "WHERE id = ?1",
+	/* 1 project, 2 kind, 3 id */
+	[FSC_Q_TOMBSTONE_GET] =
+		"SELECT id, bundle, member, slot, name, deleted_at, reason, actor, detail "
+		"FROM tombstone WHERE project = ?1 AND kind = ?2 AND id = ?3",
+	/* 1 bundle, 2 member, 3 slot */
+	[FSC_Q_TOMBSTONE_OF_USER] = "SELECT id FROM tombstone WHERE kind = 'trace' AND bundle = ?1 "
+				    "AND member = ?2 AND slot = ?3 AND reason = 'user'",
+	[FSC_Q_TOMBSTONE_REVIVE] = "DELETE FROM tombstone WHERE id = ?1 AND reason = 'reindex'",
 };

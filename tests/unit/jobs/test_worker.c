@@ -8,6 +8,7 @@
 #include "jobs/index_run.h"
 #include "jobs/worker.h"
 #include "service/ingest.h"
+#include "tests/unit/service/remove.h"
 
 static struct fsc_worker *start_with(struct place *p, struct fsc_worker_opts o)
 {
@@ -291,7 +292,7 @@ static void deleting_a_bundle_ends_its_indexing(void **state)
 	struct fsc_worker_stats stats = { .running = 1 };
 
 	wait_state(p, id, FSC_BUNDLE_INDEXING);
-	assert_ok(p, fsc_ingest_delete(in, 1, id, &p->err));
+	assert_ok(p, delete_bundle(in, 1, id, &p->err));
 	for (int i = 0; i < 500 && stats.running; i++) {
 		usleep(10000);
 		fsc_worker_stats(w, &stats);
@@ -431,7 +432,7 @@ static void a_bundle_deleted_before_publishing_leaves_no_segments(void **state)
 	struct fsc_worker_stats stats = { 0 };
 
 	wait_state(p, id, FSC_BUNDLE_INDEXING);
-	assert_ok(p, fsc_ingest_delete(in, 1, id, &p->err));
+	assert_ok(p, delete_bundle(in, 1, id, &p->err));
 	for (int i = 0; i < 500 && !stats.returned; i++) {
 		usleep(10000);
 		fsc_worker_stats(w, &stats);

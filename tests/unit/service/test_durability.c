@@ -13,6 +13,7 @@
 
 #include "base/log.h"
 #include "service/ingest.h"
+#include "tests/unit/service/remove.h"
 
 /* ---- in the way of the calls ---- */
 
@@ -272,7 +273,7 @@ static void a_bundle_can_be_deleted_on_a_full_disk(void **state)
 	snprintf(path, sizeof(path), "%s/blobs/reserve", p->dir);
 	assert_int_equal(access(path, F_OK), 0);
 	record(1, ENOSPC);
-	assert_ok(p, fsc_ingest_delete(in, 1, done.id, &p->err));
+	assert_ok(p, delete_bundle(in, 1, done.id, &p->err));
 	stop_recording();
 	assert_int_equal(notes[0].call, CALL_PWRITE); /* it was the log that failed */
 	assert_int_equal(fsc_blob_stat(p->b, done.sha256, &size, &p->err), FSC_ENOTFOUND);

@@ -12,6 +12,7 @@
 
 #include "base/log.h"
 #include "service/ingest.h"
+#include "tests/unit/service/remove.h"
 #include "store/blob_ops.h"
 
 /* Stands for others who fill the disk. */
@@ -251,10 +252,10 @@ static void deleting_removes_files_that_nobody_else_has(void **state)
 	assert_ok(p, upload(p, in, &b, "shared", &two));
 	assert_false(two.duplicate);
 	assert_int_equal(count_files(p, FSC_BLOB_BLOB), 1);
-	assert_ok(p, fsc_ingest_delete(in, 1, one.id, &p->err));
+	assert_ok(p, delete_bundle(in, 1, one.id, &p->err));
 	assert_int_equal(count_files(p, FSC_BLOB_BLOB), 1);
-	assert_fails(p, fsc_ingest_delete(in, 1, two.id, &p->err), FSC_ENOTFOUND, "not_found");
-	assert_ok(p, fsc_ingest_delete(in, b.project, two.id, &p->err));
+	assert_fails(p, delete_bundle(in, 1, two.id, &p->err), FSC_ENOTFOUND, "not_found");
+	assert_ok(p, delete_bundle(in, b.project, two.id, &p->err));
 	assert_int_equal(count_files(p, FSC_BLOB_BLOB), 0);
 	assert_fails(p, fsc_ingest_reindex(in, 1, one.id, &p->err), FSC_ENOTFOUND, "not_found");
 	fsc_ingest_free(in);
@@ -378,7 +379,7 @@ static void *racer_main(void *arg)
 			continue;
 		}
 		if (r->n == 0)
-			r->failed += fsc_ingest_delete(r->in, 1, done.id, &err) != FSC_OK &&
+			r->failed += delete_bundle(r->in, 1, done.id, &err) != FSC_OK &&
 				     err.status != FSC_ENOTFOUND;
 	}
 	return NULL;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Deleting and re-indexing bundles, and the sweep of files that nobody refers to. */
+/* Indexing a bundle again, and the sweep of files that nobody refers to. */
 #include "base/clock.h"
 #include "base/limits.h"
 #include "base/log.h"
@@ -9,59 +9,6 @@
 /* Temporary files of uploads and indexers that run now are touched all the time, but a file system may be
  * lazy with times: wait longer for these. */
 #define TEMP_PATIENCE 4
-
-static enum fsc_status delete_row(struct fsc_ingest *in, struct fsc_arena *a, int64_t project,
-				  int64_t bundle, struct fsc_bundle_deleted *gone,
-				  struct fsc_err *err)
-{
-	enum fsc_status st = fsc_store_bundle_delete(in->o.store, a, project, bundle, gone, err);
-
-	if (st != FSC_EFULL)
-		return st;
-	/* Deleting writes to the log of the database first; the reserve is kept for exactly this. */
-	st = fsc_blobs_reserve_release(in->o.blobs, err);
-	if (st == FSC_OK) {
-		fsc_err_clear(err);
-		st = fsc_store_bundle_delete(in->o.store, a, project, bundle, gone, err);
-	}
-	return st;
-}
-
-static enum fsc_status delete_held(struct fsc_ingest *in, struct fsc_arena *a, int64_t project,
-				   int64_t bundle, struct fsc_err *err)
-{
-	struct fsc_bundle_deleted gone = { 0 };
-	enum fsc_status st = delete_row(in, a, project, bundle, &gone, err);
-
-	if (st != FSC_OK)
-		return st;
-	/* The rows are gone, so the bundle is: files that stay are left to the sweep. */
-	for (size_t i = 0; i < gone.n_segments; i++)
-		(void)!fsc_seg_file_delete(in->o.blobs, gone.segments[i], NULL);
-	if (gone.blob_free)
-		(void)!fsc_blob_delete(in->o.blobs, gone.sha256, NULL);
-	(void)!fsc_blobs_reserve_take(in->o.blobs, NULL);
-	return FSC_OK;
-}
-
-enum fsc_status fsc_ingest_delete(struct fsc_ingest *in, int64_t project, int64_t bundle,
-				  struct fsc_err *err)
-{
-	struct fsc_ingest_hold hold;
-	struct fsc_bundle b;
-	struct fsc_arena a;
-	enum fsc_status st;
-
-	fsc_arena_init(&a, 64 * FSC_MIB);
-	st = fsc_store_bundle_get(in->o.store, &a, project, bundle, &b, err);
-	if (st == FSC_OK) {
-		fsc_ingest_hold(in, &hold, b.sha256);
-		st = delete_held(in, &a, project, bundle, err);
-		fsc_ingest_release(in, &hold);
-	}
-	fsc_arena_fini(&a);
-	return st;
-}
 
 enum fsc_status fsc_ingest_reindex(struct fsc_ingest *in, int64_t project, int64_t bundle,
 				   struct fsc_err *err)
