@@ -35,6 +35,7 @@ lint-house:
 	@scripts/check-house.sh
 lint-docs:
 	@scripts/check-docs.sh
+	@scripts/check-places.sh
 lint-length:
 	@awk -f scripts/check-length.awk $(C_ALL)
 lint-format:

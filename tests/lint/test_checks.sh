@@ -267,5 +267,20 @@ chmod +x "$tree/good" "$tree/bad"
 passes 'benchmarks that end well pass' scripts/run-bench.sh ./good
 refuses 'a benchmark that fails is named' 'bad failed' scripts/run-bench.sh ./bad ./good
 
+fresh
+printf '%s\n' '<!-- places: example=csv match=fsc_csv -->' '| 1 | `lib/export/csv.c` | x |' '| 2 | `lib/export/registry.c` | x |' 'Places: 2.' |
+	write docs/adding-a-exporter.md
+echo 'int fsc_csv;' | write lib/export/csv.c
+echo 'extern int fsc_csv;' | write lib/export/registry.c
+passes 'a page that names every place passes' scripts/check-places.sh
+echo 'extern int fsc_csv;' | write server/more.c
+refuses 'a place that the page does not name is named' 'server/more.c matches and is not listed' scripts/check-places.sh
+rm "$tree/server/more.c"
+sed -i 's/Places: 2/Places: 3/' "$tree/docs/adding-a-exporter.md"
+refuses 'a number of places that is wrong is refused' 'has 2 places' scripts/check-places.sh
+sed -i 's/Places: 3/Places: 2/' "$tree/docs/adding-a-exporter.md"
+rm "$tree/lib/export/registry.c"
+refuses 'a place that is gone is named' 'lib/export/registry.c is not there' scripts/check-places.sh
+
 rm -f "$tree.log"
 echo "1..$n"
