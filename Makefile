@@ -342,6 +342,7 @@ TESTS_server := \
 	tests/unit/server/test_config.c
 
 TESTS_indexer := \
+	tests/unit/indexer/test_bombs.c \
 	tests/unit/indexer/test_by_hand.c \
 	tests/unit/indexer/test_expected.c \
 	tests/unit/indexer/test_fact_stream.c \

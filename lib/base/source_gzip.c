@@ -27,6 +27,10 @@
 #include "base/limits.h"
 #include "base/source_int.h"
 
+/* No file has such a name; a header without end would cost time and give nothing. */
+#define HEADER_TEXT_MAX 65536u
+#define EMPTY_MEMBERS_MAX 100000u
+
 enum gz_state { GZ_BEFORE_MEMBER, GZ_BODY, GZ_TRAILER };
 
 struct gzip_source {
@@ -38,6 +42,7 @@ struct gzip_source {
 	uint8_t kept[8]; /* bytes that the decoder took too many; they come before p */
 	size_t kept_pos, kept_n;
 	uint64_t n_members; /* that were read to their end */
+	uint32_t n_empty;   /* of them, in a row and last */
 	uint64_t out_total;
 	uint32_t crc, isize; /* of this member's output */
 	uint32_t header_crc; /* of this member's header so far */
@@ -200,10 +205,16 @@ static enum fsc_status next_byte(struct gzip_source *g, uint8_t *b)
 /* n bytes of a header or trailer, whose end is no place for the input to end. */
 static enum fsc_status take(struct gzip_source *g, uint8_t *dst, size_t n)
 {
-	for (size_t i = 0; i < n; i++) {
-		enum fsc_status st = next_byte(g, &dst[i]);
-		if (st != FSC_OK)
-			return st == FSC_END ? truncated(g) : st;
+	if (g->kept_pos == g->kept_n && g->left >= n) {
+		memcpy(dst, g->p, n);
+		g->p += n;
+		g->left -= n;
+	} else {
+		for (size_t i = 0; i < n; i++) {
+			enum fsc_status st = next_byte(g, &dst[i]);
+			if (st != FSC_OK)
+				return st == FSC_END ? truncated(g) : st;
+		}
 	}
 	g->header_crc = gz_crc32(g->header_crc, dst, n);
 	return FSC_OK;
@@ -213,8 +224,11 @@ static enum fsc_status skip_text(struct gzip_source *g)
 {
 	uint8_t b = 1;
 	enum fsc_status st = FSC_OK;
-	while (st == FSC_OK && b != 0)
+	for (size_t n = 0; st == FSC_OK && b != 0; n++) {
+		if (n == HEADER_TEXT_MAX)
+			return bad_header(g, "a name or comment without end");
 		st = take(g, &b, 1);
+	}
 	return st;
 }
 
@@ -345,7 +359,11 @@ static enum fsc_status read_trailer(struct gzip_source *g)
 				   w[0] != g->crc ? "checksum" : "length", g->n_members + 1,
 				   in_total(g));
 	g->n_members++;
+	g->n_empty = g->isize ? 0 : g->n_empty + 1;
 	g->state = GZ_BEFORE_MEMBER;
+	if (g->n_empty > EMPTY_MEMBERS_MAX)
+		return fsc_err_set(&g->sticky.err, FSC_ELIMIT, "bomb",
+				   "gzip: more than %u empty members in a row", EMPTY_MEMBERS_MAX);
 	return FSC_OK;
 }
 
