@@ -137,7 +137,9 @@ SRC_store := \
 	lib/store/tokens.c \
 	lib/store/uploads.c \
 	lib/store/stats.c \
+	lib/store/files.c \
 	lib/store/blob.c \
+	lib/store/blob_copy.c \
 	lib/store/blob_dir.c \
 	lib/store/sqlite/queries.c \
 	lib/store/sqlite/db.c \
@@ -176,6 +178,10 @@ SRC_auth := \
 
 SRC_service := \
 	server/service/analyses.c \
+	server/service/backup.c \
+	server/service/backup_files.c \
+	server/service/restore.c \
+	server/service/verify.c \
 	server/service/exporting.c \
 	server/service/ingest.c \
 	server/service/ingest_sweep.c \
@@ -208,9 +214,11 @@ SRC_ui := \
 # Programs: everything but main.c goes into the module archive, so that tests can link it.
 SRC_server := \
 	server/app.c \
+	server/cli_backup.c \
 	server/cli_config.c \
 	server/cli_open.c \
 	server/cli_token.c \
+	server/cli_verify.c \
 	server/config.c \
 	server/config_args.c \
 	server/config_file.c \
@@ -327,6 +335,7 @@ TESTS_auth := \
 	tests/unit/auth/test_ticket.c
 
 TESTS_service := \
+	tests/unit/service/test_backup.c \
 	tests/unit/service/test_durability.c \
 	tests/unit/service/test_ingest.c
 

@@ -15,6 +15,7 @@
 #include "base/fs.h"
 #include "base/log.h"
 #include "demo/demo.h"
+#include "service/backup.h"
 #include "store/blob.h"
 #include "ui/ui.h"
 
@@ -29,8 +30,11 @@ enum fsc_status fsc_server_open_store(struct fsc_store **out, const struct fsc_c
 				      bool exclusive, struct fsc_err *err)
 {
 	const struct fsc_store_opts opts = { .exclusive = exclusive };
-	enum fsc_status st = fsc_fs_mkdirs(cfg->data, 0700, err);
+	enum fsc_status st = fsc_backup_check_data(cfg->data, err);
 	char *path;
+
+	if (st == FSC_OK)
+		st = fsc_fs_mkdirs(cfg->data, 0700, err);
 
 	if (st)
 		return st;

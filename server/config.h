@@ -17,7 +17,14 @@
 #define FSC_CONFIG_MAX_GROUPS 64
 #define FSC_CONFIG_MAX_ARGS 8
 
-enum fsc_verb { FSC_VERB_SERVE, FSC_VERB_OPEN, FSC_VERB_TOKEN };
+enum fsc_verb {
+	FSC_VERB_SERVE,
+	FSC_VERB_OPEN,
+	FSC_VERB_TOKEN,
+	FSC_VERB_BACKUP,
+	FSC_VERB_RESTORE,
+	FSC_VERB_VERIFY
+};
 
 /* Where a value came from; the later goes before the earlier. */
 enum fsc_config_source { FSC_FROM_DEFAULT, FSC_FROM_FILE, FSC_FROM_ENV, FSC_FROM_ARGS };
@@ -51,7 +58,7 @@ struct fsc_config {
 	uint64_t max_upload;
 	unsigned role, log_level; /* log_level: enum fsc_log_level */
 	unsigned header_timeout, body_grace, query_timeout;
-	bool check_config, no_browser;
+	bool check_config, no_browser, hard_link;
 	const char *token_name, *token_scopes, *project;
 
 	struct fsc_config_address address; /* of listen */

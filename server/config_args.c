@@ -18,6 +18,9 @@ static const struct {
 	{ "open", "open FILE", FSC_VERB_OPEN, 1, 1 },
 	{ "token", "token create --name NAME [--scopes LIST]\ntoken list\ntoken revoke ID",
 	  FSC_VERB_TOKEN, 1, FSC_CONFIG_MAX_ARGS },
+	{ "backup", "backup OUT", FSC_VERB_BACKUP, 1, 1 },
+	{ "restore", "restore IN", FSC_VERB_RESTORE, 1, 1 },
+	{ "verify", "verify", FSC_VERB_VERIFY, 0, 0 },
 };
 
 struct reading {

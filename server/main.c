@@ -65,6 +65,12 @@ static int run(const struct fsc_config *cfg)
 		return fsc_cli_open(cfg);
 	case FSC_VERB_TOKEN:
 		return fsc_cli_token(cfg);
+	case FSC_VERB_BACKUP:
+		return fsc_cli_backup(cfg);
+	case FSC_VERB_RESTORE:
+		return fsc_cli_restore(cfg);
+	case FSC_VERB_VERIFY:
+		return fsc_cli_verify(cfg);
 	case FSC_VERB_SERVE:
 		break;
 	}

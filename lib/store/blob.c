@@ -10,7 +10,7 @@
 #include "base/alloc.h"
 #include "base/num.h"
 
-#define KEY_MAX 96
+#define KEY_MAX FSC_BLOB_KEY_MAX
 #define HASH_STEP (256u << 10)
 
 enum fsc_status fsc_blobs_open(struct fsc_blobs **out, const char *url,
@@ -28,7 +28,7 @@ enum fsc_status fsc_blobs_open(struct fsc_blobs **out, const char *url,
 				   url);
 	if (!path[0])
 		return fsc_err_set(err, FSC_EINVAL, "blobs_url", "blobs: the URL has no path");
-	st = fsc_blobs_open_dir(out, path, err);
+	st = fsc_blobs_open_dir(out, path, !opts || opts->use != FSC_BLOBS_READ, err);
 	if (st != FSC_OK)
 		return st;
 	(*out)->min_free_bytes =
@@ -36,7 +36,8 @@ enum fsc_status fsc_blobs_open(struct fsc_blobs **out, const char *url,
 	(*out)->reserve_bytes =
 		opts && opts->reserve_bytes ? opts->reserve_bytes : FSC_BLOB_RESERVE_BYTES;
 	/* A disk that is too full for the reserve can still be read and pruned. */
-	(void)!fsc_blobs_reserve_take(*out, NULL);
+	if (!opts || opts->use == FSC_BLOBS_SERVE)
+		(void)!fsc_blobs_reserve_take(*out, NULL);
 	return FSC_OK;
 }
 
@@ -48,7 +49,7 @@ void fsc_blobs_close(struct fsc_blobs *b)
 
 /* ---- keys ---- */
 
-static void blob_key(char key[KEY_MAX], const uint8_t sha256[FSC_SHA256_LEN])
+void fsc_blob_key(char *key, const uint8_t sha256[FSC_SHA256_LEN])
 {
 	char hex[FSC_SHA256_HEX];
 
@@ -56,7 +57,7 @@ static void blob_key(char key[KEY_MAX], const uint8_t sha256[FSC_SHA256_LEN])
 	snprintf(key, KEY_MAX, "blob/%.2s/%s", hex, hex);
 }
 
-static void seg_key(char key[KEY_MAX], int64_t segment)
+void fsc_seg_key(char *key, int64_t segment)
 {
 	snprintf(key, KEY_MAX, "seg/v1/%lld.seg", (long long)segment);
 }
@@ -189,7 +190,7 @@ enum fsc_status fsc_blob_put_commit(struct fsc_blob_put *p, uint8_t sha256[FSC_S
 	enum fsc_status st = fsc_blob_put_finish(p, sha256, err);
 
 	if (st == FSC_OK) {
-		blob_key(key, sha256);
+		fsc_blob_key(key, sha256);
 		if (existed)
 			*existed = p->b->ops->stat(p->b, key, &size, NULL) == FSC_OK &&
 				   size == p->bytes;
@@ -271,7 +272,7 @@ enum fsc_status fsc_blob_open(struct fsc_blobs *b, const uint8_t sha256[FSC_SHA2
 {
 	char key[KEY_MAX];
 
-	blob_key(key, sha256);
+	fsc_blob_key(key, sha256);
 	return b->ops->open(b, key, fd, size, err);
 }
 
@@ -280,7 +281,7 @@ enum fsc_status fsc_blob_stat(struct fsc_blobs *b, const uint8_t sha256[FSC_SHA2
 {
 	char key[KEY_MAX];
 
-	blob_key(key, sha256);
+	fsc_blob_key(key, sha256);
 	return b->ops->stat(b, key, size, err);
 }
 
@@ -289,7 +290,7 @@ enum fsc_status fsc_blob_delete(struct fsc_blobs *b, const uint8_t sha256[FSC_SH
 {
 	char key[KEY_MAX];
 
-	blob_key(key, sha256);
+	fsc_blob_key(key, sha256);
 	return b->ops->remove(b, key, err);
 }
 
@@ -342,7 +343,7 @@ enum fsc_status fsc_seg_put_commit(struct fsc_seg_put *p, int64_t segment, struc
 	char key[KEY_MAX];
 	enum fsc_status st = fsc_seg_put_finish(p, err);
 
-	seg_key(key, segment);
+	fsc_seg_key(key, segment);
 	if (st == FSC_OK)
 		st = p->b->ops->sink_commit(p->sink, key, err);
 	fsc_seg_put_abort(p);
@@ -362,7 +363,7 @@ enum fsc_status fsc_seg_file_open(struct fsc_blobs *b, int64_t segment, int *fd,
 {
 	char key[KEY_MAX];
 
-	seg_key(key, segment);
+	fsc_seg_key(key, segment);
 	return b->ops->open(b, key, fd, size, err);
 }
 
@@ -370,7 +371,7 @@ enum fsc_status fsc_seg_file_delete(struct fsc_blobs *b, int64_t segment, struct
 {
 	char key[KEY_MAX];
 
-	seg_key(key, segment);
+	fsc_seg_key(key, segment);
 	return b->ops->remove(b, key, err);
 }
 

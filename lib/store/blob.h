@@ -25,7 +25,13 @@
 struct fsc_blobs;
 struct fsc_blob_put;
 
+enum fsc_blobs_use {
+	FSC_BLOBS_SERVE,
+	FSC_BLOBS_COPY, /* a backup: without the reserve */
+	FSC_BLOBS_READ, /* what is there; nothing is made, FSC_ENOTFOUND */
+};
 struct fsc_blobs_opts {
+	enum fsc_blobs_use use;
 	uint64_t min_free_bytes; /* uploads are refused below; 0 = FSC_BLOB_MIN_FREE_BYTES */
 	uint64_t reserve_bytes;	 /* size of the reserve file; 0 = FSC_BLOB_RESERVE_BYTES */
 };
@@ -77,7 +83,8 @@ fsc_nodiscard enum fsc_status fsc_blob_open(struct fsc_blobs *b,
 fsc_nodiscard enum fsc_status fsc_blob_stat(struct fsc_blobs *b,
 					    const uint8_t sha256[FSC_SHA256_LEN], uint64_t *size,
 					    struct fsc_err *err);
-/* FSC_ENOTFOUND when it is not there. Works on a full disk (see reserve). */
+/* FSC_ENOTFOUND when it is not there; FSC_EBUSY "files_held" while a backup runs: the sweep takes it later. Works on a
+ * full disk (see reserve). */
 fsc_nodiscard enum fsc_status fsc_blob_delete(struct fsc_blobs *b,
 					      const uint8_t sha256[FSC_SHA256_LEN],
 					      struct fsc_err *err);
@@ -102,6 +109,27 @@ fsc_nodiscard enum fsc_status fsc_seg_file_delete(struct fsc_blobs *b, int64_t s
 						  struct fsc_err *err);
 /* An unnamed temporary file, read-write, owned by the caller: gone when closed. */
 fsc_nodiscard enum fsc_status fsc_blobs_scratch(struct fsc_blobs *b, int *fd, struct fsc_err *err);
+
+/* ---- backup (blob_copy.c) ---- */
+/* From the return of hold until *hold is closed nothing of b is deleted, by any process: deletes are then FSC_EBUSY
+ * "files_held", and the files are left to the next sweep. FSC_EBUSY "files_held" when somebody else holds them
+ * longer than wait_ms. The kernel ends the hold of a process that dies. */
+fsc_nodiscard enum fsc_status fsc_blobs_hold(int *hold, struct fsc_blobs *b, int wait_ms,
+					     struct fsc_err *err);
+/* Brings one file of src to dst under the same name, whole, but not durable before fsc_blobs_sync. With link as one
+ * more name of the same bytes where that can be. *fresh (may be NULL): it was not there, with that size, before;
+ * again: it is copied also then. FSC_ENOTFOUND; FSC_ECORRUPT "size" when src has not `bytes` bytes. */
+struct fsc_blob_copy {
+	struct fsc_blobs *dst, *src;
+	bool link, again;
+};
+fsc_nodiscard enum fsc_status fsc_blob_copy(const struct fsc_blob_copy *c,
+					    const uint8_t sha256[FSC_SHA256_LEN], uint64_t bytes,
+					    bool *fresh, struct fsc_err *err);
+fsc_nodiscard enum fsc_status fsc_seg_file_copy(const struct fsc_blob_copy *c, int64_t segment,
+						uint64_t bytes, bool *fresh, struct fsc_err *err);
+/* Everything copied before is durable on FSC_OK. */
+fsc_nodiscard enum fsc_status fsc_blobs_sync(struct fsc_blobs *b, struct fsc_err *err);
 
 /* ---- housekeeping ---- */
 enum fsc_blob_kind { FSC_BLOB_BLOB, FSC_BLOB_SEGMENT, FSC_BLOB_TEMP, FSC_BLOB_PART };

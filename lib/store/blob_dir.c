@@ -9,6 +9,7 @@
 #include <fcntl.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/file.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -18,6 +19,7 @@
 #include "store/blob_ops.h"
 
 #define TEMP_NAME_MAX 48
+#define HOLD_FILE "files.lock"
 /* Start writing back while the upload still runs, so that the sync at its end is short. */
 #define WRITEBACK_BYTES (8ULL << 20)
 
@@ -82,6 +84,7 @@ static enum fsc_status make_dirs(struct dir_blobs *d, struct fsc_err *err)
 	static const char *const dirs[] = { "tmp", "blob", "seg", "seg/v1", "upload" };
 	static const char *const parents[] = { "blob", "seg", "." };
 	enum fsc_status st = FSC_OK;
+	int hold;
 
 	for (size_t i = 0; i < FSC_ARRAY_LEN(dirs) && st == FSC_OK; i++)
 		st = make_dir(d, dirs[i], err);
@@ -91,6 +94,11 @@ static enum fsc_status make_dirs(struct dir_blobs *d, struct fsc_err *err)
 		snprintf(dir, sizeof(dir), "blob/%02x", i);
 		st = make_dir(d, dir, err);
 	}
+	hold = st == FSC_OK ? openat(d->fd, HOLD_FILE, O_RDWR | O_CREAT | O_CLOEXEC, 0600) : -1;
+	if (st == FSC_OK && hold < 0)
+		st = sys_err(err, errno, "make", HOLD_FILE);
+	if (hold >= 0)
+		close(hold);
 	for (size_t i = 0; i < FSC_ARRAY_LEN(parents) && st == FSC_OK; i++)
 		st = sync_at(d, parents[i], err);
 	return st;
@@ -263,6 +271,17 @@ static enum fsc_status sink_commit(struct fsc_blob_sink *s, const char *key, str
 	return sync_at(s->d, dir, err);
 }
 
+static enum fsc_status sink_place(struct fsc_blob_sink *s, const char *key, struct fsc_err *err)
+{
+	if (close(s->fd))
+		return sys_err(err, errno, "close", s->temp);
+	s->fd = -1;
+	if (renameat(s->d->fd, s->temp, s->d->fd, key))
+		return sys_err(err, errno, "rename to", key);
+	s->temp[0] = '\0';
+	return FSC_OK;
+}
+
 static void sink_free(struct fsc_blob_sink *s)
 {
 	if (s->fd >= 0)
@@ -314,8 +333,60 @@ static enum fsc_status dir_stat(struct fsc_blobs *b, const char *key, uint64_t *
 /* Not synced: a name that comes back after a crash is an orphan, and the sweep takes it. */
 static enum fsc_status dir_remove(struct fsc_blobs *b, const char *key, struct fsc_err *err)
 {
-	if (unlinkat(((struct dir_blobs *)b)->fd, key, 0))
-		return sys_err(err, errno, "remove", key);
+	struct dir_blobs *d = (struct dir_blobs *)b;
+	enum fsc_status st = FSC_OK;
+	int hold = -1;
+
+	/* Deletes share the lock among themselves; who holds the files has it alone. A descriptor for each, since
+	 * the lock belongs to the descriptor. */
+	if (!strncmp(key, "blob/", 5) || !strncmp(key, "seg/", 4))
+		hold = openat(d->fd, HOLD_FILE, O_RDONLY | O_CLOEXEC);
+	if (hold >= 0 && flock(hold, LOCK_SH | LOCK_NB) && errno == EWOULDBLOCK)
+		st = fsc_err_set(err, FSC_EBUSY, "files_held",
+				 "storage: %s stays until the backup that runs is done", key);
+	if (st == FSC_OK && unlinkat(d->fd, key, 0))
+		st = sys_err(err, errno, "remove", key);
+	if (hold >= 0)
+		close(hold);
+	return st;
+}
+
+static enum fsc_status dir_hold(int *fd, struct fsc_blobs *b, struct fsc_err *err)
+{
+	enum fsc_status st = FSC_OK;
+
+	*fd = openat(((struct dir_blobs *)b)->fd, HOLD_FILE, O_RDWR | O_CREAT | O_CLOEXEC, 0600);
+	if (*fd < 0)
+		return sys_err(err, errno, "open", HOLD_FILE);
+	if (flock(*fd, LOCK_EX | LOCK_NB) == 0)
+		return FSC_OK;
+	st = errno == EWOULDBLOCK
+		     ? fsc_err_set(err, FSC_EBUSY, "files_held", "storage: another backup runs")
+		     : sys_err(err, errno, "lock", HOLD_FILE);
+	close(*fd);
+	*fd = -1;
+	return st;
+}
+
+static enum fsc_status dir_link(struct fsc_blobs *b, struct fsc_blobs *src, const char *key,
+				struct fsc_err *err)
+{
+	int from = ((struct dir_blobs *)src)->fd, to = ((struct dir_blobs *)b)->fd;
+
+	if (unlinkat(to, key, 0) && errno != ENOENT)
+		return sys_err(err, errno, "replace", key);
+	if (linkat(from, key, to, key, 0) == 0)
+		return FSC_OK;
+	if (errno == EXDEV || errno == EPERM || errno == EMLINK || errno == EOPNOTSUPP)
+		return fsc_err_set(err, FSC_EUNSUPPORTED, "no_link", "storage: no link to %s", key);
+	return sys_err(err, errno, "link", key);
+}
+
+/* The whole file system: one call for any number of files. */
+static enum fsc_status dir_sync(struct fsc_blobs *b, struct fsc_err *err)
+{
+	if (syncfs(((struct dir_blobs *)b)->fd))
+		return sys_err(err, errno, "sync", ((struct dir_blobs *)b)->path);
 	return FSC_OK;
 }
 
@@ -436,6 +507,10 @@ static const struct fsc_blobs_ops dir_ops = {
 	.sink_finish = sink_finish,
 	.sink_open = sink_open,
 	.sink_commit = sink_commit,
+	.sink_place = sink_place,
+	.link = dir_link,
+	.sync = dir_sync,
+	.hold = dir_hold,
 	.sink_free = sink_free,
 	.open = dir_open,
 	.stat = dir_stat,
@@ -446,10 +521,11 @@ static const struct fsc_blobs_ops dir_ops = {
 	.reserve = dir_reserve,
 };
 
-enum fsc_status fsc_blobs_open_dir(struct fsc_blobs **out, const char *path, struct fsc_err *err)
+enum fsc_status fsc_blobs_open_dir(struct fsc_blobs **out, const char *path, bool make,
+				   struct fsc_err *err)
 {
 	struct dir_blobs *d = fsc_xalloc(1, sizeof(*d));
-	enum fsc_status st = fsc_fs_mkdirs(path, 0700, err);
+	enum fsc_status st = make ? fsc_fs_mkdirs(path, 0700, err) : FSC_OK;
 
 	*out = NULL;
 	d->base.ops = &dir_ops;
@@ -460,7 +536,7 @@ enum fsc_status fsc_blobs_open_dir(struct fsc_blobs **out, const char *path, str
 		if (d->fd < 0)
 			st = sys_err(err, errno, "open", path);
 	}
-	if (st == FSC_OK)
+	if (st == FSC_OK && make)
 		st = make_dirs(d, err);
 	if (st != FSC_OK) {
 		dir_close(&d->base);

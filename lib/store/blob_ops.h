@@ -31,7 +31,15 @@ struct fsc_blobs_ops {
 	/* After finish: visible under the key, durably. sink_free is still called. A kept one stays too. */
 	enum fsc_status (*sink_commit)(struct fsc_blob_sink *s, const char *key,
 				       struct fsc_err *err);
+	/* Visible under the key, but not durable before sync: for many files at once. sink_free is still called. */
+	enum fsc_status (*sink_place)(struct fsc_blob_sink *s, const char *key,
+				      struct fsc_err *err);
 	void (*sink_free)(struct fsc_blob_sink *s); /* drops what was not committed */
+	/* One more name in b for the bytes of src; FSC_EUNSUPPORTED where that cannot be. Not durable before sync. */
+	enum fsc_status (*link)(struct fsc_blobs *b, struct fsc_blobs *src, const char *key,
+				struct fsc_err *err);
+	enum fsc_status (*sync)(struct fsc_blobs *b, struct fsc_err *err); /* all of b */
+	enum fsc_status (*hold)(int *fd, struct fsc_blobs *b, struct fsc_err *err);
 	enum fsc_status (*open)(struct fsc_blobs *b, const char *key, int *fd, uint64_t *size,
 				struct fsc_err *err);
 	enum fsc_status (*stat)(struct fsc_blobs *b, const char *key, uint64_t *size,
@@ -55,6 +63,10 @@ struct fsc_blobs {
 };
 
 fsc_nodiscard enum fsc_status fsc_blobs_open_dir(struct fsc_blobs **out, const char *path,
-						 struct fsc_err *err);
+						 bool make, struct fsc_err *err);
+/* Keys of objects; at least FSC_BLOB_KEY_MAX bytes. */
+#define FSC_BLOB_KEY_MAX 96
+void fsc_blob_key(char *key, const uint8_t sha256[FSC_SHA256_LEN]);
+void fsc_seg_key(char *key, int64_t segment);
 
 #endif

@@ -38,6 +38,9 @@ struct fsc_store;
 
 struct fsc_store_opts {
 	bool exclusive; /* hold the data folder: a second exclusive open is FSC_EBUSY "data_in_use" */
+	/* Nothing is written, made or migrated: FSC_ENOTFOUND without a database, FSC_EUNSUPPORTED "store_older" or
+	 * "store_newer" for another version, FSC_EDENIED "store_read_only" for each write. */
+	bool read_only;
 	int busy_timeout_ms;  /* how long a write waits for another process; 0 = 5000 */
 	uint32_t max_readers; /* reader connections; 0 = 16 */
 };
@@ -56,7 +59,8 @@ void fsc_store_close(struct fsc_store *s); /* waits for writes in flight; NULL i
 fsc_nodiscard enum fsc_status fsc_store_health(struct fsc_store *s, struct fsc_err *err);
 int64_t fsc_store_new_id(
 	struct fsc_store *s); /* 64-bit, positive, rising; unique across processes */
-/* A consistent copy of the database to a file that must not exist (FSC_EEXIST). */
+/* A consistent copy of the database to a file that must not exist (FSC_EEXIST); not synced. Unfinished uploads are not
+ * in it, since their bytes are not. */
 fsc_nodiscard enum fsc_status fsc_store_backup(struct fsc_store *s, const char *path,
 					       struct fsc_err *err);
 

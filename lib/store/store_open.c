@@ -17,6 +17,7 @@ enum fsc_status fsc_store_open(struct fsc_store **out, const char *url,
 	const char *path = url;
 	struct fsc_store *s;
 	int64_t last = 0;
+	struct fsc_store_opts full;
 	bool found;
 	enum fsc_status st;
 
@@ -28,9 +29,12 @@ enum fsc_status fsc_store_open(struct fsc_store **out, const char *url,
 				   url);
 	if (!path[0])
 		return fsc_err_set(err, FSC_EINVAL, "store_url", "store: the URL has no path");
-	st = fsc_store_open_sqlite(&s, path, o->exclusive,
-				   o->busy_timeout_ms ? o->busy_timeout_ms : 5000,
-				   o->max_readers ? o->max_readers : 16, err);
+	full = *o;
+	if (!full.busy_timeout_ms)
+		full.busy_timeout_ms = 5000;
+	if (!full.max_readers)
+		full.max_readers = 16;
+	st = fsc_store_open_sqlite(&s, path, &full, err);
 	if (st != FSC_OK)
 		return st;
 	st = fsc_store_first_int(s, FSC_Q_LAST_ID, NULL, 0, &last, &found, err);

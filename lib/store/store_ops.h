@@ -102,6 +102,8 @@ struct fsc_store_ops {
 			       struct fsc_err *err);
 	enum fsc_status (*health)(struct fsc_store *s, struct fsc_err *err);
 	enum fsc_status (*backup)(struct fsc_store *s, const char *path, struct fsc_err *err);
+	enum fsc_status (*check)(struct fsc_store *s, void (*found)(void *ctx, const char *what),
+				 void *ctx, struct fsc_err *err);
 	int64_t (*bytes)(struct fsc_store *s); /* size of the database, -1 unknown */
 };
 
@@ -116,9 +118,10 @@ struct fsc_db {
 	struct fsc_store *store;
 };
 
+/* opts complete, without zeros that stand for a default. */
 fsc_nodiscard enum fsc_status fsc_store_open_sqlite(struct fsc_store **out, const char *path,
-						    bool exclusive, int busy_timeout_ms,
-						    uint32_t max_readers, struct fsc_err *err);
+						    const struct fsc_store_opts *opts,
+						    struct fsc_err *err);
 
 /* ---- short forms ---- */
 static inline enum fsc_status fsc_db_run(struct fsc_db *db, enum fsc_query id,

@@ -201,6 +201,79 @@ static void the_reserve_can_be_given_up_and_taken_back(void **state)
 	assert_ok(p, fsc_blobs_reserve_take(p->b, &p->err));
 }
 
+/* A second folder, opened as backups do. */
+static struct fsc_blobs *other_blobs(struct place *p)
+{
+	const struct fsc_blobs_opts use = { .use = FSC_BLOBS_COPY };
+	char url[400];
+	struct fsc_blobs *b;
+
+	snprintf(url, sizeof(url), "%s-2", p->blobs_url);
+	assert_ok(p, fsc_blobs_open(&b, url, &use, &p->err));
+	return b;
+}
+
+static void what_is_held_is_not_deleted_by_anyone(void **state)
+{
+	struct place *p = *state;
+	uint8_t sha256[FSC_SHA256_LEN];
+	uint64_t size;
+	int hold, again;
+
+	put_text(p, "held", sha256, NULL);
+	assert_ok(p, fsc_blobs_hold(&hold, p->b, 0, &p->err));
+	assert_fails(p, fsc_blob_delete(p->b, sha256, &p->err), FSC_EBUSY, "files_held");
+	assert_fails(p, fsc_seg_file_delete(p->b, 1, &p->err), FSC_EBUSY, "files_held");
+	assert_fails(p, fsc_blobs_hold(&again, p->b, 50, &p->err), FSC_EBUSY, "files_held");
+	put_text(p, "uploads go on", sha256, NULL);
+	close(hold);
+	assert_ok(p, fsc_blob_delete(p->b, sha256, &p->err));
+	assert_fails(p, fsc_blob_stat(p->b, sha256, &size, &p->err), FSC_ENOTFOUND, "not_found");
+	assert_ok(p, fsc_blobs_hold(&hold, p->b, 0, &p->err));
+	close(hold);
+}
+
+static void a_file_is_copied_whole_under_its_name(void **state)
+{
+	struct place *p = *state;
+	struct fsc_blob_copy c = { .dst = other_blobs(p), .src = p->b };
+	uint8_t sha256[FSC_SHA256_LEN], none[FSC_SHA256_LEN];
+	bool fresh;
+	int fd;
+
+	digest_of(none, "nothing has this digest");
+	put_text(p, "copy me", sha256, NULL);
+	for (int link = 0; link < 2; link++) {
+		c.link = link;
+		c.again = false;
+		assert_ok(p, fsc_blob_copy(&c, sha256, 7, &fresh, &p->err));
+		assert_true(fresh);
+		assert_ok(p, fsc_blob_copy(&c, sha256, 7, &fresh, &p->err));
+		assert_false(fresh);
+		c.again = true;
+		assert_ok(p, fsc_blob_copy(&c, sha256, 7, &fresh, &p->err));
+		assert_true(fresh);
+		assert_ok(p, fsc_blobs_sync(c.dst, &p->err));
+		assert_ok(p, fsc_blob_open(c.dst, sha256, &fd, NULL, &p->err));
+		assert_content(fd, "copy me");
+		assert_ok(p, fsc_blob_delete(c.dst, sha256, &p->err));
+	}
+	assert_fails(p, fsc_blob_copy(&c, sha256, 8, NULL, &p->err), FSC_ECORRUPT, "size");
+	assert_fails(p, fsc_blob_copy(&c, none, 8, NULL, &p->err), FSC_ENOTFOUND, "not_found");
+	fsc_blobs_close(c.dst);
+}
+
+static void a_folder_opened_for_reading_is_not_made(void **state)
+{
+	struct place *p = *state;
+	const struct fsc_blobs_opts use = { .use = FSC_BLOBS_READ };
+	char url[400];
+	struct fsc_blobs *b;
+
+	snprintf(url, sizeof(url), "%s-3", p->blobs_url);
+	assert_fails(p, fsc_blobs_open(&b, url, &use, &p->err), FSC_ENOTFOUND, "not_found");
+}
+
 static void data_outlive_the_process(void **state)
 {
 	struct place *p = *state;
@@ -225,6 +298,9 @@ int main(void)
 		contract_test(listing_tells_what_is_there),
 		contract_test(uploads_that_do_not_fit_are_refused),
 		contract_test(the_reserve_can_be_given_up_and_taken_back),
+		contract_test(what_is_held_is_not_deleted_by_anyone),
+		contract_test(a_file_is_copied_whole_under_its_name),
+		contract_test(a_folder_opened_for_reading_is_not_made),
 		contract_test(data_outlive_the_process),
 	};
 

@@ -84,6 +84,29 @@ static enum fsc_status apply(struct fsc_sqlite_db *db, const struct fsc_embed *m
 	return FSC_OK;
 }
 
+static enum fsc_status newer(int64_t have, const struct fsc_embed_table *table, struct fsc_err *err)
+{
+	return fsc_err_set(err, FSC_EUNSUPPORTED, "store_newer",
+			   "store: the database has schema %lld, this program knows up to %zu",
+			   (long long)have, table->n_items);
+}
+
+enum fsc_status fsc_sqlite_is_current(struct fsc_sqlite_db *db, const struct fsc_embed_table *table,
+				      struct fsc_err *err)
+{
+	int64_t have = 0;
+	enum fsc_status st = user_version(db, &have, err);
+
+	if (st == FSC_OK && have > (int64_t)table->n_items)
+		return newer(have, table, err);
+	if (st == FSC_OK && have < (int64_t)table->n_items)
+		st = fsc_err_set(err, FSC_EUNSUPPORTED, "store_older",
+				 "store: the database has schema %lld, this program works on %zu: "
+				 "let its server start on it once, or use the program it is of",
+				 (long long)have, table->n_items);
+	return st;
+}
+
 static enum fsc_status apply_all(struct fsc_sqlite_db *db, const struct fsc_embed_table *table,
 				 struct fsc_err *err)
 {
@@ -91,10 +114,7 @@ static enum fsc_status apply_all(struct fsc_sqlite_db *db, const struct fsc_embe
 	enum fsc_status st = user_version(db, &have, err);
 
 	if (st == FSC_OK && have > (int64_t)table->n_items)
-		return fsc_err_set(
-			err, FSC_EUNSUPPORTED, "store_newer",
-			"store: the database has schema %lld, this program knows up to %zu",
-			(long long)have, table->n_items);
+		return newer(have, table, err);
 	if (st == FSC_OK)
 		st = fsc_sqlite_exec(db,
 				     "CREATE TABLE IF NOT EXISTS schema_migration ("

@@ -423,6 +423,18 @@ const char *const fsc_sqlite_queries[FSC_Q_COUNT] = {
 	[FSC_Q_STATS_BLOBS] = "SELECT COALESCE(SUM(bytes), 0) FROM "
 			      "(SELECT MAX(bytes) AS bytes FROM bundle GROUP BY sha256)",
 
+	/* ---- files that rows name ---- */
+	/* 1 digest before, 2 rows at most */
+	[FSC_Q_FILES_BLOBS] = "SELECT sha256, MAX(bytes) FROM bundle "
+			      "WHERE sha256 > ?1 AND blob_deleted_at = 0 "
+			      "GROUP BY sha256 ORDER BY sha256 LIMIT ?2",
+	/* 1 segment before, 2 rows at most */
+	[FSC_Q_FILES_SEGMENTS] = "SELECT segment, segment_bytes, id, bundle FROM trace "
+				 "WHERE segment > ?1 ORDER BY segment LIMIT ?2",
+	/* 1 digest */
+	[FSC_Q_FILES_BLOB_KEPT] = "SELECT COUNT(*) FROM bundle WHERE sha256 = ?1 AND "
+				  "blob_deleted_at = 0",
+
 	/* deletes */
 	/* 1 project, 2 bundle */
 	[FSC_Q_DELETE_BUNDLE_FIND] =

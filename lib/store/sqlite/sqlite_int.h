@@ -43,6 +43,10 @@ enum fsc_status fsc_sqlite_err(struct fsc_sqlite_db *db, int rc, const char *wha
 fsc_nodiscard enum fsc_status fsc_sqlite_migrate(struct fsc_sqlite_db *db,
 						 const struct fsc_embed_table *table,
 						 struct fsc_err *err);
+/* FSC_EUNSUPPORTED "store_older" or "store_newer" when it is not at the newest version in table. */
+fsc_nodiscard enum fsc_status fsc_sqlite_is_current(struct fsc_sqlite_db *db,
+						    const struct fsc_embed_table *table,
+						    struct fsc_err *err);
 
 /* ---- writer.c: the thread that writes ---- */
 struct fsc_sqlite_writer;

@@ -82,7 +82,12 @@ static enum fsc_status sqlite_read(struct fsc_store *base, fsc_work_fn *fn, void
 static enum fsc_status sqlite_write(struct fsc_store *base, fsc_work_fn *fn, void *arg, bool solo,
 				    struct fsc_err *err)
 {
-	return fsc_sqlite_writer_do(((struct sqlite_store *)base)->writer, fn, arg, solo, err);
+	struct sqlite_store *s = (struct sqlite_store *)base;
+
+	if (!s->writer)
+		return fsc_err_set(err, FSC_EDENIED, "store_read_only",
+				   "store: opened for reading only");
+	return fsc_sqlite_writer_do(s->writer, fn, arg, solo, err);
 }
 
 static enum fsc_status count_projects(struct fsc_db *db, void *arg, struct fsc_err *err)
@@ -95,7 +100,7 @@ static enum fsc_status count_projects(struct fsc_db *db, void *arg, struct fsc_e
 static enum fsc_status sqlite_health(struct fsc_store *base, struct fsc_err *err)
 {
 	struct sqlite_store *s = (struct sqlite_store *)base;
-	enum fsc_status st = fsc_sqlite_writer_health(s->writer, err);
+	enum fsc_status st = s->writer ? fsc_sqlite_writer_health(s->writer, err) : FSC_OK;
 	int64_t n = 0;
 
 	if (st == FSC_OK)
@@ -118,6 +123,21 @@ static enum fsc_status backup_to(struct fsc_sqlite_db *db, const char *path, str
 	return rc == SQLITE_DONE ? FSC_OK : fsc_sqlite_err(db, rc, "backup", err);
 }
 
+/* The bytes of unfinished uploads are not part of a backup, so neither are their rows. */
+static enum fsc_status settle_copy(const char *path, struct fsc_err *err)
+{
+	static const char sql[] = "DELETE FROM upload WHERE bundle IS NULL";
+	sqlite3 *h = NULL;
+	enum fsc_status st = FSC_OK;
+
+	if (sqlite3_open_v2(path, &h, SQLITE_OPEN_READWRITE, NULL) != SQLITE_OK ||
+	    sqlite3_exec(h, sql, NULL, NULL, NULL) != SQLITE_OK)
+		st = fsc_err_set(err, FSC_EIO, "store_io", "store: %s: %s", path,
+				 h ? sqlite3_errmsg(h) : "no memory");
+	sqlite3_close(h);
+	return st;
+}
+
 /* On a connection of its own: query_only would be in the way of VACUUM INTO. */
 static enum fsc_status sqlite_backup(struct fsc_store *base, const char *path, struct fsc_err *err)
 {
@@ -135,6 +155,52 @@ static enum fsc_status sqlite_backup(struct fsc_store *base, const char *path, s
 	if (st == FSC_OK)
 		st = backup_to(db, path, err);
 	fsc_sqlite_db_close(db);
+	return st == FSC_OK ? settle_copy(path, err) : st;
+}
+
+struct checking {
+	void (*found)(void *ctx, const char *what);
+	void *ctx;
+};
+
+/* Rows of text, each a fault but "ok". */
+static int on_check(void *ctx, int n, char **text, char **name)
+{
+	const struct checking *c = ctx;
+
+	(void)name;
+	if (n && text[0] && strcmp(text[0], "ok") != 0)
+		c->found(c->ctx, text[0]);
+	return 0;
+}
+
+static enum fsc_status sqlite_check(struct fsc_store *base,
+				    void (*found)(void *ctx, const char *what), void *ctx,
+				    struct fsc_err *err)
+{
+	static const char *const checks[] = {
+		"PRAGMA integrity_check",
+		"SELECT 'row ' || rowid || ' of ' || \"table\" || ' refers to a row of ' || parent "
+		"|| "
+		"' that is not there' FROM pragma_foreign_key_check",
+	};
+	struct sqlite_store *s = (struct sqlite_store *)base;
+	struct checking c = { found, ctx };
+	struct fsc_sqlite_db *db;
+	enum fsc_status st = reader_take(&db, s, err);
+
+	if (st != FSC_OK)
+		return st;
+	for (size_t i = 0; i < FSC_ARRAY_LEN(checks) && st == FSC_OK; i++) {
+		int rc = sqlite3_exec(db->h, checks[i], on_check, &c, NULL);
+
+		/* A file so broken that the check itself cannot run is a fault, too, not a failure of the check. */
+		if ((rc & 0xff) == SQLITE_CORRUPT || (rc & 0xff) == SQLITE_NOTADB)
+			found(ctx, sqlite3_errmsg(db->h));
+		else
+			st = fsc_sqlite_err(db, rc, "check", err);
+	}
+	reader_give(s, db);
 	return st;
 }
 
@@ -184,6 +250,7 @@ static const struct fsc_store_ops sqlite_ops = {
 	.run = fsc_sqlite_run,
 	.health = sqlite_health,
 	.backup = sqlite_backup,
+	.check = sqlite_check,
 	.bytes = sqlite_bytes,
 };
 
@@ -208,32 +275,55 @@ static enum fsc_status hold_folder(int *fd, const char *db_path, struct fsc_err 
 	return st;
 }
 
-enum fsc_status fsc_store_open_sqlite(struct fsc_store **out, const char *path, bool exclusive,
-				      int busy_timeout_ms, uint32_t max_readers,
-				      struct fsc_err *err)
+static enum fsc_status open_writer(struct sqlite_store *s, struct fsc_err *err)
+{
+	struct fsc_sqlite_db *db = NULL;
+	enum fsc_status st =
+		fsc_sqlite_db_open(&db, &s->base, s->path, true, s->busy_timeout_ms, err);
+
+	if (st == FSC_OK)
+		st = fsc_sqlite_migrate(db, &fsc_store_migrations, err);
+	if (st == FSC_OK)
+		st = fsc_sqlite_writer_start(&s->writer, db, err);
+	if (st != FSC_OK)
+		fsc_sqlite_db_close(db);
+	return st;
+}
+
+static enum fsc_status open_read_only(struct sqlite_store *s, struct fsc_err *err)
+{
+	struct fsc_sqlite_db *db;
+	enum fsc_status st;
+
+	if (access(s->path, R_OK))
+		return fsc_err_sys(err, errno, "store: %s", s->path);
+	st = reader_take(&db, s, err);
+	if (st == FSC_OK) {
+		st = fsc_sqlite_is_current(db, &fsc_store_migrations, err);
+		reader_give(s, db);
+	}
+	return st;
+}
+
+enum fsc_status fsc_store_open_sqlite(struct fsc_store **out, const char *path,
+				      const struct fsc_store_opts *opts, struct fsc_err *err)
 {
 	struct sqlite_store *s = fsc_xalloc(1, sizeof(*s));
-	struct fsc_sqlite_db *db = NULL;
 	enum fsc_status st = FSC_OK;
 
 	*out = NULL;
 	s->base.ops = &sqlite_ops;
 	s->path = fsc_xstrdup(path);
 	s->lock_fd = -1;
-	s->busy_timeout_ms = busy_timeout_ms;
-	s->max_readers = max_readers;
+	s->busy_timeout_ms = opts->busy_timeout_ms;
+	s->max_readers = opts->max_readers;
 	pthread_mutex_init(&s->lock, NULL);
 	pthread_cond_init(&s->returned, NULL);
-	if (exclusive)
+	if (opts->exclusive)
 		st = hold_folder(&s->lock_fd, path, err);
 	if (st == FSC_OK)
-		st = fsc_sqlite_db_open(&db, &s->base, path, true, busy_timeout_ms, err);
-	if (st == FSC_OK)
-		st = fsc_sqlite_migrate(db, &fsc_store_migrations, err);
-	if (st == FSC_OK)
-		st = fsc_sqlite_writer_start(&s->writer, db, err);
+		st = opts->read_only ? open_read_only(s, err) : open_writer(s, err);
 	if (st != FSC_OK) {
-		fsc_sqlite_db_close(db);
 		sqlite_close(&s->base);
 		return st;
 	}
