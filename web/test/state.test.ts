@@ -9,7 +9,7 @@ import { absolute, exportUrl, ownViewerUrl, padded, viewerUrl } from '../src/lib
 import { lossSummary, traceTitle } from '../src/lib/text';
 
 test('the state of a timeline survives the URL, names with dots and spaces included', () => {
-	const s = { t0: 5, t1: 9_007_199_254_740, sel: { track: 3, ts: 4_532_013_000, name: 'void f<a.b>(x, 1.5) & more' }, q: 'gemm 16', pin: [2, 7], range: { t0: 1, t1: 2 }, tab: 'slices', open: [['t5', true], ['p-1', false], ['p0:small', true]] as [string, boolean][] };
+	const s = { t0: 5, t1: 9_007_199_254_740, sel: { track: 3, ts: 4_532_013_000, name: 'void f<a.b>(x, 1.5) & more' }, q: 'gemm 16', pin: [2, 7], range: { t0: 1, t1: 2 }, note: '12', tab: 'slices', open: [['t5', true], ['p-1', false], ['p0:small', true]] as [string, boolean][] };
 	assert.deepEqual(parseState(writeState('?test&keep=1', s)), s);
 });
 
@@ -26,8 +26,10 @@ test('nonsense in the URL is left out', () => {
 });
 
 test('filters of the list survive the URL', () => {
-	const s = listState('?q=gpt&state=ready&state=failed&job=a%2Cb&sort=busy&order=asc&x=1');
+	const s = listState('?q=gpt&state=ready&state=failed&job=a%2Cb&sort=busy&order=asc&keep=1&capture=c1&tick=12,b34,evil&x=1');
 	assert.deepEqual([s.q, s.state, s.job, s.sort, s.order], ['gpt', ['ready', 'failed'], ['a,b'], 'busy', 'asc']);
+	assert.deepEqual([s.keep, s.capture, s.tick], [true, 'c1', ['12', 'b34']]);
+	assert.deepEqual([apiParams(s).keep, apiParams(s).capture, 'tick' in apiParams(s)], ['1', 'c1', false]);
 	assert.deepEqual(listState(withState('?x=1', s)), s);
 	assert.ok(withState('?x=1', s).startsWith('?x=1&'));
 	assert.equal(listState('?sort=evil').sort, 'started');

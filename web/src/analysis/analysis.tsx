@@ -2,6 +2,7 @@
 // Analysis of one trace: breakdown per device, steps, kernels. The scope of steps lives in the URL.
 import { query, setQuery } from '../app/router';
 import { Empty, ErrorPanel, Panel, Skeleton } from '../components/basics';
+import { Failure } from '../components/failure';
 import { LossTable } from '../components/losses';
 import { getJson } from '../lib/api';
 import { dur, fixed, int, pct, plural } from '../lib/format';
@@ -27,7 +28,7 @@ export function AnalysisPage({ trace }: { trace: Trace }) {
 		const q = p.toString();
 		setQuery(q ? `?${q}` : '', 'push');
 	};
-	if (a.error && !a.data) return <div class="page"><ErrorPanel error={a.error} what="The analysis could not be loaded" retry={a.reload} /></div>;
+	if (a.error && !a.data) return <div class="page"><Failure error={a.error} what="The analysis could not be loaded" retry={a.reload} /></div>;
 	if (!a.data) return <div class="page"><Skeleton rows={10} /></div>;
 	const steps = whole.data ?? a.data.steps;
 	return (

@@ -19,6 +19,7 @@ const KEYS: readonly (readonly [string, readonly (readonly [string, string])[]])
 		['[  ]', 'along the flow: to what launched it, to what it launches'],
 		['{  }', 'previous and next slice of the same name'],
 		['M', 'mark the selected slice or the view as range'],
+		['N', 'note on the range, the selected slice or the view'],
 		['P', 'pin the track of the selected slice'],
 		['Esc', 'clear selection, range, search'],
 	]],

@@ -9,11 +9,14 @@ import { pending } from '../lib/busy';
 import { HelpDialog } from './help';
 import { path } from './router';
 import { GlobalSearch } from './search';
-import { signOut, who } from './session';
+import { can, refused, severalProjects, signOut, switchProject, who } from './session';
 import { dark, setTheme } from './theme';
 
 export const helpOpen = signal(false);
-const PAGES = [['/traces', 'Traces'], ['/upload', 'Upload'], ['/help', 'Help']] as const;
+const PAGES = [
+	['/traces', 'Traces', null], ['/upload', 'Upload', 'upload'], ['/storage', 'Storage', null], ['/tokens', 'Tokens', 'admin'], ['/audit', 'Audit', 'admin'],
+	['/help', 'Help', null],
+] as const;
 
 function LoadingBar() {
 	const [shown, set] = useState(false);
@@ -26,15 +29,44 @@ function LoadingBar() {
 	return <div class={`loading-bar ${shown ? 'on' : ''}`} />;
 }
 
+function Project({ name, all }: { name: string; all: string[] }) {
+	if (!severalProjects()) return <span class="project" title={`Project ${name}`}>Project <b>{name}</b></span>;
+	return (
+		<label class="project">
+			<span>Project</span>
+			<select value={name} aria-label="Project" onChange={(e) => switchProject(e.currentTarget.value)}>
+				{all.map((p) => <option key={p} value={p}>{p}</option>)}
+			</select>
+		</label>
+	);
+}
+
 function User() {
 	const w = who.value;
-	if (!w || w.auth === 'loopback') return null;
+	if (!w) return null;
+	// On a machine of one's own with one project there is nothing to say.
+	const plain = w.via === 'loopback' && !severalProjects();
 	return (
 		<div class="user">
-			<span class="project">Project <b>{w.project ?? 'default'}</b></span>
-			<button type="button" class="icon-btn" aria-label="Sign out" title="Sign out" onClick={() => void signOut()}>
-				<Icon name="user" />
-			</button>
+			{!plain && <Project name={w.project ?? 'default'} all={w.projects ?? []} />}
+			{w.user && <span class="user-name" title={`Signed in as ${w.user}${w.via === 'proxy' ? ', by the proxy in front of this server' : ''}`}><Icon name="user" size={14} />{w.user}</span>}
+			{w.via !== 'loopback' && w.via !== 'proxy' && (
+				<button type="button" class="icon-btn" aria-label="Sign out" title="Sign out" onClick={() => void signOut()}>
+					<Icon name="user" />
+				</button>
+			)}
+		</div>
+	);
+}
+
+function Refused() {
+	const name = refused.value;
+	if (!name) return null;
+	return (
+		<div class="strip warn" role="status">
+			<Icon name="warn" />
+			<span>The link asks for project <b>{name}</b>, which you may not enter or which does not exist. This is project <b>{who.value?.project}</b>.</span>
+			<button type="button" class="btn quiet only small" aria-label="Dismiss" onClick={() => (refused.value = null)}><Icon name="cross" /></button>
 		</div>
 	);
 }
@@ -54,7 +86,7 @@ export function Header() {
 		<header class="top">
 			<a class="brand" href="/traces"><Logo />Fleetscope</a>
 			<nav aria-label="Pages">
-				{PAGES.map(([href, text]) => (
+				{PAGES.filter(([, , need]) => need === null || (need === 'upload' && !who.value) || can(need)).map(([href, text]) => (
 					<a key={href} href={href} aria-current={path.value.startsWith(href) ? 'page' : undefined}>{text}</a>
 				))}
 			</nav>
@@ -79,6 +111,7 @@ export function Shell({ children }: { children: ComponentChildren }) {
 		<>
 			<a class="skip" href="#main" onClick={(e) => { e.preventDefault(); document.getElementById('main')?.focus(); }}>Skip to content</a>
 			<Header />
+			<Refused />
 			<main id="main" tabIndex={-1}>{children}</main>
 		</>
 	);

@@ -119,7 +119,7 @@ export function Empty({ title, children }: { title: string; children?: Component
 	);
 }
 
-export function CopyButton(p: { text: () => string; children: ComponentChildren; quiet?: boolean; icon?: string; small?: boolean }) {
+export function CopyButton(p: { text: () => string; children?: ComponentChildren; quiet?: boolean; icon?: string; small?: boolean; label?: string }) {
 	const [done, set] = useState(false);
 	const copy = () => {
 		void copyText(p.text()).then((ok) => {
@@ -127,7 +127,7 @@ export function CopyButton(p: { text: () => string; children: ComponentChildren;
 			setTimeout(() => set(false), 1500);
 		});
 	};
-	return <Button icon={done ? 'check' : p.icon} quiet={p.quiet} small={p.small} onClick={copy}>{done ? 'Copied' : p.children}</Button>;
+	return <Button icon={done ? 'check' : p.icon} quiet={p.quiet} small={p.small} label={p.label} onClick={copy}>{done && p.children ? 'Copied' : p.children}</Button>;
 }
 
 /** The clipboard API is missing on plain http pages; the old way then still works. */

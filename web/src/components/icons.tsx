@@ -30,6 +30,9 @@ const PATHS: Record<string, ComponentChildren> = {
 	sortUp: <path d="M8 13V3M4.5 6.5 8 3l3.5 3.5" />,
 	retry: <path d="M13 8a5 5 0 1 1-1.6-3.7M13 2.5v3h-3" />,
 	trash: <path d="M2.8 4.3h10.4M6 4.3V2.6h4v1.7M4.2 4.3l.6 9h6.4l.6-9" />,
+	more: <><circle cx="3.5" cy="8" r="0.7" /><circle cx="8" cy="8" r="0.7" /><circle cx="12.5" cy="8" r="0.7" /></>,
+	note: <path d="M3 2.5h10v7.2L9.2 13.5H3v-11ZM13 9.7H9.2v3.8M5.5 5.5h5M5.5 8h3" />,
+	edit: <path d="m3 13 .8-3L10.6 3.2l2.2 2.2L6 12.2 3 13ZM9 4.8 11.2 7" />,
 	copy: <><rect x="5.5" y="5.5" width="8" height="8" rx="1" /><path d="M10.5 5.5v-3h-8v8h3" /></>,
 };
 

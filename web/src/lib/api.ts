@@ -47,8 +47,15 @@ export async function errorOf(status: number, text: string, requestId: string | 
 	return new ApiError(`The server answered ${status}`, status, `http_${status}`, requestId);
 }
 
+/** The project of this page, when the caller may enter several: another tab may have another one in the cookie. */
+let project: string | null = null;
+export function setProject(name: string | null): void {
+	project = name;
+}
+
 async function ask(target: string, init: RequestInit): Promise<Response> {
 	let r: Response;
+	if (project) init.headers = { ...init.headers, 'X-Fleetscope-Project': project };
 	try {
 		r = await fetch(target, { credentials: 'same-origin', ...init });
 	} catch (e) {

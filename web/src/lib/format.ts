@@ -160,3 +160,9 @@ export function parseTime(text: string, defaultUnitNs: number): number | null {
 	const ns = Math.round(v * (m[2] ? IN_NS[m[2].toLowerCase()] : defaultUnitNs));
 	return Number.isSafeInteger(ns) ? ns : null;
 }
+
+/** "7-30" → "7 to 30 days", "90+" → "90 days and more" */
+export function ageLabel(days: string): string {
+	if (days === '0-1') return 'up to 1 day';
+	return days.endsWith('+') ? `${days.slice(0, -1)} days and more` : `${days.replace('-', ' to ')} days`;
+}

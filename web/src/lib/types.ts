@@ -31,6 +31,8 @@ export type TraceRow = {
 	stage?: string | null;
 	progress?: Progress | null;
 	error?: BundleError | null;
+	keep?: boolean;
+	rebuildable?: boolean;
 };
 export type FacetValue = { value: string | null; count: number };
 export type TraceList = {
@@ -86,7 +88,13 @@ export type Trace = {
 	meta?: Record<string, unknown> | null;
 	received_at?: string;
 	started?: string | null;
+	keep?: boolean;
+	rebuildable?: boolean;
+	outdated?: boolean;
+	notes?: Note[];
 };
+
+export type Note = { id: string; t0: number; t1: number; text: string; author?: string; created_at?: string; updated_at?: string };
 
 export type Process = { index: number; pid: number | string | null; name?: string | null; labels?: string | null };
 export type TrackKind = 'thread' | 'stream' | 'annotation' | 'async' | 'counter';
@@ -217,4 +225,71 @@ export type ServerInfo = {
 	limits?: { upload_bytes?: number };
 	demo?: boolean;
 };
-export type WhoAmI = { project?: string; scopes?: string[]; auth?: 'loopback' | 'token' | 'cookie' };
+export type WhoAmI = {
+	project?: string;
+	projects?: string[];
+	scopes?: string[];
+	operator?: boolean;
+	user?: string | null;
+	via?: 'loopback' | 'token' | 'session' | 'proxy';
+};
+
+/** What a delete took, or would take. */
+export type Deletion = {
+	dry_run: boolean;
+	bundles: number;
+	traces: number;
+	kept_skipped: number;
+	blobs?: number;
+	blob_bytes: number;
+	segment_bytes: number;
+	items: { bundle: string; trace?: string | null; name: string; bytes: number; keep?: boolean }[];
+	truncated?: boolean;
+};
+/** Detail of error "deleted" (410). */
+export type Tombstone = { kind: 'bundle' | 'trace'; name: string; deleted_at: string; reason: 'user' | 'age' | 'bytes' | 'reindex'; actor: string };
+
+/** Limits of a project; 0 = none. */
+export type Policy = { max_age_days: number; blob_age_days: number; max_bytes: number; updated_at?: string | null };
+export type Taken = { bundles: number; traces: number; bytes: number; blobs: number; blob_bytes: number };
+export type Storage = {
+	project: string;
+	bundles: number;
+	traces: number;
+	kept_traces: number;
+	blob_bytes: number;
+	segment_bytes: number;
+	database_bytes: number;
+	oldest_received_at?: string | null;
+	by_job: { job: string | null; bundles: number; traces: number; bytes: number }[];
+	by_age: { days: string; bundles: number; bytes: number }[];
+	policy: Policy;
+	next: Taken;
+	last_run?: (Taken & { at: string }) | null;
+	held?: { since: string; why: string } | null;
+	disk: { total_bytes: number; free_bytes: number; min_free_bytes: number };
+	reindex: {
+		outdated: number;
+		running: number;
+		waiting: number;
+		done_since_start: number;
+		not_rebuildable: number;
+		segment_version?: number;
+		analysis_version?: number;
+	};
+};
+
+export type Token = {
+	id: string;
+	name: string;
+	scopes: string[];
+	prefix?: string;
+	created_by?: string;
+	created_at?: string | null;
+	last_used_at?: string | null;
+	expires_at?: string | null;
+	revoked_at?: string | null;
+};
+export type NewToken = Token & { secret: string };
+export type List<T> = { items: T[]; next: string | null; total: number | null };
+export type AuditRow = { id: string; at: string; actor: string; action: string; subject: string; detail?: string | null; remote?: string | null };

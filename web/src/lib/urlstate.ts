@@ -12,8 +12,10 @@ export type TimelineState = {
 	tab: string;
 	/** Sections and tracks that were opened (true) or closed. */
 	open: [string, boolean][];
+	/** The selected note. */
+	note: string | null;
 };
-export const EMPTY_STATE: TimelineState = { t0: null, t1: null, sel: null, q: '', pin: [], range: null, tab: '', open: [] };
+export const EMPTY_STATE: TimelineState = { t0: null, t1: null, sel: null, q: '', pin: [], range: null, tab: '', open: [], note: null };
 
 function intOrNull(s: string | null): number | null {
 	if (s === null || !/^-?\d{1,16}$/.test(s)) return null;
@@ -35,6 +37,7 @@ export function parseState(query: string): TimelineState {
 		range: parseRange(p.get('range')),
 		tab: p.get('tab') ?? '',
 		open: parseOpen(p.get('open')),
+		note: /^\d{1,19}$/.test(p.get('note') ?? '') ? p.get('note') : null,
 	};
 }
 
@@ -69,6 +72,7 @@ export function writeState(query: string, s: TimelineState): string {
 	put('pin', s.pin.join(','));
 	put('range', s.range ? `${Math.round(s.range.t0)}..${Math.round(s.range.t1)}` : null);
 	put('tab', s.tab);
+	put('note', s.note);
 	put('open', s.open.map(([key, on]) => (on ? key : `-${key}`)).join(','));
 	const out = p.toString();
 	return out ? `?${out}` : '';

@@ -2,7 +2,10 @@
 // Everything known about one upload: progress, error, members that failed or were skipped, losses, its traces.
 import { useState } from 'preact/hooks';
 import { Button, ErrorPanel, Skeleton } from '../components/basics';
+import { can } from '../app/session';
+import { DeleteDialog } from '../components/deletion';
 import { Dialog } from '../components/dialog';
+import { Failure } from '../components/failure';
 import { LossTable } from '../components/losses';
 import { getJson, send } from '../lib/api';
 import { bytes, dateTime, int } from '../lib/format';
@@ -16,7 +19,7 @@ export function BundleDrawer({ id, onClose, onChanged }: { id: string; onClose: 
 	useInterval(running, 1500, b.reload);
 	return (
 		<Dialog title="Upload" drawer onClose={onClose}>
-			{b.error && <ErrorPanel error={b.error} what="This upload could not be loaded" retry={b.reload} />}
+			{b.error && <Failure error={b.error} what="This upload could not be loaded" retry={b.reload} />}
 			{!b.data && !b.error && <Skeleton rows={6} />}
 			{b.data && <Body b={b.data} onChanged={() => { b.reload(); onChanged(); }} onDeleted={() => { onChanged(); onClose(); }} />}
 		</Dialog>
@@ -25,8 +28,10 @@ export function BundleDrawer({ id, onClose, onChanged }: { id: string; onClose: 
 
 function Body({ b, onChanged, onDeleted }: { b: Bundle; onChanged: () => void; onDeleted: () => void }) {
 	const [error, setError] = useState<Error | null>(null);
-	const [sure, setSure] = useState(false);
-	const act = (method: string, path: string, then: () => void) => send(method, path).then(then, setError);
+	const [deleting, setDeleting] = useState(false);
+	const again = () => {
+		send('POST', `/bundles/${b.id}/reindex`).then(onChanged, setError);
+	};
 	return (
 		<div class="stack">
 			<dl class="facts">
@@ -55,10 +60,9 @@ function Body({ b, onChanged, onDeleted }: { b: Bundle; onChanged: () => void; o
 			{b.losses && <LossTable losses={b.losses} />}
 			{error && <ErrorPanel error={error} what="That did not work" />}
 			<div class="row">
-				<Button icon="retry" onClick={() => void act('POST', `/bundles/${b.id}/reindex`, onChanged)}>Re-index</Button>
-				{sure ? (
-					<Button icon="trash" onClick={() => void act('DELETE', `/bundles/${b.id}`, onDeleted)}>Really delete the upload and its traces</Button>
-				) : <Button icon="trash" onClick={() => setSure(true)}>Delete</Button>}
+				{can('upload') && <Button icon="retry" onClick={again}>Re-index</Button>}
+				{can('admin') && <Button icon="trash" onClick={() => setDeleting(true)}>Delete</Button>}
+				{deleting && <DeleteDialog title={`Delete ${b.name}?`} targets={[{ bundle: b.id }]} onClose={() => setDeleting(false)} onDone={onDeleted} />}
 			</div>
 		</div>
 	);

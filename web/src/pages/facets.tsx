@@ -15,6 +15,13 @@ export function Facets(p: Props) {
 	return (
 		<aside class="rail" aria-label="Filters">
 			{GROUPS.map(([key, title]) => <Group key={key} name={key} title={title} {...p} />)}
+			<fieldset class="facet">
+				<legend>Retention</legend>
+				<label title="Traces that retention passes over">
+					<input type="checkbox" checked={p.state.keep} onChange={() => p.change({ keep: !p.state.keep })} />
+					<span class="name">Kept traces only</span>
+				</label>
+			</fieldset>
 		</aside>
 	);
 }

@@ -3,11 +3,14 @@
 import type { ComponentChildren } from 'preact';
 import { useState } from 'preact/hooks';
 import { Bar, Middle, Swatch } from '../components/basics';
+import { can } from '../app/session';
 import { Icon } from '../components/icons';
+import { KeptBadge } from '../components/deletion';
 import { send } from '../lib/api';
 import { dayTime, dateTime, dur, int, middle, pct, short, span } from '../lib/format';
 import { stageLabel, traceTitle, worldSize } from '../lib/text';
 import type { TraceRow } from '../lib/types';
+import { rowKey } from './list_state';
 import type { ListState, SortKey } from './list_state';
 
 type Col = { key: SortKey | null; title: ComponentChildren; num?: boolean; width?: number; asc?: boolean };
@@ -29,13 +32,17 @@ const COLS: readonly Col[] = [
 type Props = {
 	rows: TraceRow[];
 	state: ListState;
-	change: (s: Partial<ListState>) => void;
+	change: (s: Partial<ListState>, how?: 'push' | 'replace') => void;
 	onDetails: (bundle: string) => void;
 	onChanged: () => void;
 	footer: ComponentChildren;
 };
 
 export function ListTable(p: Props) {
+	const keys = p.rows.map(rowKey);
+	const ticks = new Set(p.state.tick);
+	const all = keys.length > 0 && keys.every((k) => ticks.has(k));
+	const tick = (k: string) => p.change({ tick: ticks.has(k) ? p.state.tick.filter((x) => x !== k) : [...p.state.tick, k] }, 'replace');
 	const sort = (c: Col) => {
 		if (!c.key) return;
 		const same = p.state.sort === c.key;
@@ -46,9 +53,10 @@ export function ListTable(p: Props) {
 		<div class="table-box">
 			<div class="table-scroll" tabIndex={0} role="region" aria-label="Traces">
 				<table class="data list">
-					<colgroup>{COLS.map((c, i) => <col key={i} style={c.width ? { width: `${c.width}px` } : undefined} />)}</colgroup>
+					<colgroup><col style={{ width: '34px' }} />{COLS.map((c, i) => <col key={i} style={c.width ? { width: `${c.width}px` } : undefined} />)}</colgroup>
 					<thead>
 						<tr>
+							<th scope="col"><input type="checkbox" aria-label="All rows of this page" checked={all} onChange={() => p.change({ tick: all ? [] : keys }, 'replace')} /></th>
 							{COLS.map((c, i) => {
 								const on = c.key !== null && p.state.sort === c.key;
 								return (
@@ -65,7 +73,7 @@ export function ListTable(p: Props) {
 						</tr>
 					</thead>
 					<tbody>
-						{p.rows.map((r) => <Row key={r.id ?? r.bundle} r={r} onDetails={p.onDetails} onChanged={p.onChanged} />)}
+						{p.rows.map((r) => <Row key={rowKey(r)} r={r} ticked={ticks.has(rowKey(r))} onTick={() => tick(rowKey(r))} onDetails={p.onDetails} onChanged={p.onChanged} />)}
 					</tbody>
 				</table>
 			</div>
@@ -78,13 +86,16 @@ export function ListTable(p: Props) {
 	);
 }
 
-function Row({ r, onDetails, onChanged }: { r: TraceRow; onDetails: (b: string) => void; onChanged: () => void }) {
+type RowProps = { r: TraceRow; ticked: boolean; onTick: () => void; onDetails: (b: string) => void; onChanged: () => void };
+
+function Row({ r, ticked, onTick, onDetails, onChanged }: RowProps) {
 	const year = new Date().getUTCFullYear();
 	const name = r.job || r.name;
 	const link = r.id ? <a href={`/traces/${r.id}`} title={traceTitle(r)}><Middle text={name} tail={10} /></a> : <Middle text={name} tail={10} />;
 	const ready = r.state === 'ready';
 	return (
-		<tr class={`s-${r.state}`}>
+		<tr class={`s-${r.state} ${ticked ? 'selected' : ''}`}>
+			<td><input type="checkbox" aria-label={`Tick ${traceTitle(r)}`} checked={ticked} onChange={onTick} /></td>
 			<th scope="row" class="cut">{link}</th>
 			<td class="cut" title={r.host ?? ''}>{r.host ?? ''}</td>
 			<td class="num">{rank(r)}</td>
@@ -109,7 +120,9 @@ function Measures({ r }: { r: TraceRow }) {
 			<td class="num">{share(r.gpu_busy_pct, 100, 'neutral')}</td>
 			<td class="num">{typeof r.gpu_busy_pct === 'number' ? share(r.exposed_comm_pct, EXPOSED_MAX, 'comm') : ''}</td>
 			<td class="num">{r.slices !== undefined ? int(r.slices) : ''}</td>
-			<td class="dim" title={r.name}><Middle text={r.name} tail={12} /></td>
+			<td class="dim file" title={r.rebuildable === false ? `${r.name}: the uploaded file was let go, so the trace cannot be rebuilt` : r.name}>
+				<span><Middle text={r.name} tail={12} />{r.keep && <KeptBadge />}{r.rebuildable === false && <span class="badge dim">no file</span>}</span>
+			</td>
 		</>
 	);
 }
@@ -139,7 +152,7 @@ function Failed({ r, onDetails, onChanged }: { r: TraceRow; onDetails: (b: strin
 		<span class="failure">
 			<span class="reason" title={e?.message}>{note || e?.message || 'No reason was given'}{typeof e?.offset === 'number' && e.offset >= 0 ? `, at byte ${int(e.offset)}` : ''}</span>
 			{e?.file && <span class="dim">in {middle(e.file, 36)}</span>}
-			<button type="button" class="as-link" onClick={again}>Re-index</button>
+			{can('upload') && <button type="button" class="as-link" onClick={again}>Re-index</button>}
 			<button type="button" class="as-link" onClick={() => onDetails(r.bundle)}>Details</button>
 		</span>
 	);

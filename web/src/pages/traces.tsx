@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // List of traces: facets, search, sort, pages. Everything that selects lives in the URL.
+import type { ComponentChildren } from 'preact';
 import { useEffect, useRef, useState } from 'preact/hooks';
 import { query, setQuery } from '../app/router';
 import { canUpload, server } from '../app/session';
@@ -14,6 +15,7 @@ import { Facets } from './facets';
 import { ListTable } from './list_table';
 import { apiParams, isFiltered, listState, PAGE_SIZE, withState } from './list_state';
 import type { ListState } from './list_state';
+import { SelectionBar } from './selection';
 import { Summary } from './summary';
 
 const RUNNING_MS = 1500;
@@ -59,7 +61,9 @@ export function TracesPage() {
 					{canUpload() && <LinkButton href="/upload" icon="upload" primary>Upload</LinkButton>}
 				</div>
 				{list.data && items.length > 0 && <Summary list={list.data} />}
-				<Toolbar state={state} change={change} />
+				<Toolbar state={state} change={change}>
+					<SelectionBar rows={items} state={state} change={change} onChanged={list.reload} />
+				</Toolbar>
 				{list.error && <ErrorPanel error={list.error} what="The list could not be loaded" retry={list.reload} />}
 				{!list.data && !list.error && <Skeleton rows={14} />}
 				{list.data && items.length === 0 && <Nothing state={state} change={change} />}
@@ -76,7 +80,7 @@ export function TracesPage() {
 
 type Change = (s: Partial<ListState>, how?: 'push' | 'replace') => void;
 
-function Toolbar({ state, change }: { state: ListState; change: Change }) {
+function Toolbar({ state, change, children }: { state: ListState; change: Change; children: ComponentChildren }) {
 	const [text, setText] = useState(state.q);
 	const shown = useRef(state.q);
 	useEffect(() => {
@@ -101,7 +105,14 @@ function Toolbar({ state, change }: { state: ListState; change: Change }) {
 					{g}: {v || 'none'} <Icon name="cross" size={11} />
 				</button>
 			))}
-			{chips.length > 1 && <Button quiet onClick={() => change({ state: [], job: [], host: [] })}>Clear all</Button>}
+			{state.capture && (
+				<button type="button" class="chip" onClick={() => change({ capture: '' })} aria-label={`Remove filter capture: ${state.capture}`}>
+					capture: {state.capture} <Icon name="cross" size={11} />
+				</button>
+			)}
+			{state.keep && <button type="button" class="chip" onClick={() => change({ keep: false })} aria-label="Remove filter kept">kept <Icon name="cross" size={11} /></button>}
+			{chips.length > 1 && <Button quiet onClick={() => change({ state: [], job: [], host: [], capture: '', keep: false })}>Clear all</Button>}
+			{children}
 		</div>
 	);
 }

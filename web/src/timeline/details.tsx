@@ -2,6 +2,7 @@
 // Everything about the selected slice.
 import type { ComponentChildren } from 'preact';
 import { useState } from 'preact/hooks';
+import { shareUrl } from '../app/session';
 import { Badge, Button, CopyButton, ErrorPanel, Skeleton, Swatch } from '../components/basics';
 import { Dialog } from '../components/dialog';
 import { Icon } from '../components/icons';
@@ -70,7 +71,7 @@ function Body({ d, model }: { d: Details; model: TimelineModel }) {
 			</div>
 			<div class="row links">
 				<CopyButton quiet small text={() => d.name}>Copy name</CopyButton>
-				<CopyButton quiet small text={() => location.href}>Copy link to slice</CopyButton>
+				<CopyButton quiet small text={shareUrl}>Copy link to slice</CopyButton>
 				{nArgs > 0 && <Button quiet small onClick={() => setAll(true)}>All {int(nArgs)} args</Button>}
 			</div>
 			{all && <ArgsDialog d={d} onClose={() => setAll(false)} />}

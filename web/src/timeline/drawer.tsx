@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // The drawer under the tracks: tables of the range and of what is visible at the left, the selected slice at the right.
-import { useState } from 'preact/hooks';
+import { useEffect, useState } from 'preact/hooks';
 import { Button } from '../components/basics';
 import type { TimelineModel } from './model';
 import { DetailsPane } from './details';
@@ -8,8 +8,10 @@ import { RangeTable } from './range_table';
 import { SlicesTable } from './slices_table';
 import type { Stage } from './stage';
 import { FlowsTable } from './flows_table';
+import { HitsTable } from './hits_table';
+import { NotesTable } from './notes_table';
 
-const TABS = [['', 'Range'], ['flows', 'Flows'], ['slices', 'Slices in view']] as const;
+const TABS = [['', 'Range'], ['flows', 'Flows'], ['hits', 'Search hits'], ['notes', 'Notes'], ['slices', 'Slices in view']] as const;
 const KEY = 'fleetscope.drawer';
 
 function startHeight(): number {
@@ -24,6 +26,10 @@ export function Drawer({ model, stage }: { model: TimelineModel; stage: Stage | 
 	const [height, setHeight] = useState(startHeight);
 	const [shut, setShut] = useState(false);
 	const tab = TABS.some(([k]) => k === model.tab.value) ? model.tab.value : '';
+	const writing = model.notes.draft.value !== null;
+	useEffect(() => {
+		if (writing || model.notes.at.value) setShut(false);
+	}, [writing, model.notes.at.value]);
 	const keep = (h: number) => {
 		const v = Math.round(Math.min(window.innerHeight * 0.7, Math.max(120, h)));
 		setHeight(v);
@@ -70,7 +76,7 @@ export function Drawer({ model, stage }: { model: TimelineModel; stage: Stage | 
 			<div class="d-left">
 				<div class="d-head">
 					<div class="tabs small" role="tablist" aria-label="Tables" onKeyDown={arrows}>
-						{TABS.map(([k, text]) => <button key={k} type="button" role="tab" id={`d-tab-${k}`} aria-controls="d-panel" aria-selected={k === tab} tabIndex={k === tab ? 0 : -1} onClick={() => pick(k)}>{text}</button>)}
+						{TABS.map(([k, text]) => <button key={k} type="button" role="tab" id={`d-tab-${k}`} aria-controls="d-panel" aria-selected={k === tab} tabIndex={k === tab ? 0 : -1} onClick={() => pick(k)}>{text}{k === 'notes' && model.notes.items.value.length > 0 && <span class="count">{model.notes.items.value.length}</span>}</button>)}
 					</div>
 					<span class="grow" />
 					<div class="d-actions" id="d-actions" />
@@ -79,6 +85,8 @@ export function Drawer({ model, stage }: { model: TimelineModel; stage: Stage | 
 				<div id="d-panel" role="tabpanel" aria-labelledby={`d-tab-${tab}`} class="d-body">
 					{!shut && tab === '' && <RangeTable model={model} />}
 					{!shut && tab === 'flows' && <FlowsTable model={model} />}
+					{!shut && tab === 'hits' && <HitsTable model={model} />}
+					{!shut && tab === 'notes' && <NotesTable model={model} />}
 					{!shut && tab === 'slices' && <SlicesTable model={model} stage={stage} />}
 				</div>
 			</div>

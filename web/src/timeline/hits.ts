@@ -19,8 +19,9 @@ export class HitList {
 	readonly error = signal<Error | null>(null);
 	/** Lower-case text that names are compared with while drawing. */
 	needle = '';
-	private page: Hit[] = [];
-	private pageFirst = 0;
+	/** The hits that are known around the current one, and the number of the first of them. */
+	readonly page = signal<Hit[]>([]);
+	readonly first = signal(0);
 	private timer = 0;
 	private ctl: AbortController | null = null;
 
@@ -37,7 +38,7 @@ export class HitList {
 		this.q.value = q;
 		this.needle = q.trim().toLowerCase();
 		this.at.value = -1;
-		this.page = [];
+		this.page.value = [];
 		this.error.value = null;
 		if (!this.needle) {
 			this.total.value = null;
@@ -67,12 +68,12 @@ export class HitList {
 		if (!r) return;
 		this.total.value = r.total;
 		this.strip.value = r.strip ?? [];
-		this.page = r.hits;
-		this.pageFirst = 0;
+		this.page.value = r.hits;
+		this.first.value = 0;
 	}
 
 	private current(): Hit | null {
-		return this.page[this.at.peek() - this.pageFirst] ?? null;
+		return this.page.peek()[this.at.peek() - this.first.peek()] ?? null;
 	}
 
 	/** Steps to the next or previous hit; without a current one, the first at or after (before) `from`. */
@@ -94,8 +95,8 @@ export class HitList {
 		const hits = r.hits.filter((h) => h.ts >= from);
 		const first = total - (r.total - (r.hits.length - hits.length));
 		if (hits.length > 0) {
-			this.page = hits;
-			this.pageFirst = first;
+			this.page.value = hits;
+			this.first.value = first;
 		}
 		const want = (((dir > 0 ? first : first - 1) % total) + total) % total;
 		await this.pageWith(want, dir, total);
@@ -104,7 +105,7 @@ export class HitList {
 	}
 
 	private has(n: number): boolean {
-		return n >= this.pageFirst && n < this.pageFirst + this.page.length;
+		return n >= this.first.peek() && n < this.first.peek() + this.page.peek().length;
 	}
 
 	/** Makes the page hold hit number `want`. */
@@ -116,16 +117,16 @@ export class HitList {
 			const r = await this.ask(t0, this.whole.t1 + 1, 0);
 			if (!r || r.hits.length === 0) return;
 			const hits = r.hits.filter((h) => h.ts >= t0);
-			this.page = hits;
-			this.pageFirst = total - (r.total - (r.hits.length - hits.length));
-			if (hits.length === 0 || this.pageFirst + hits.length > want) return;
+			this.page.value = hits;
+			this.first.value = total - (r.total - (r.hits.length - hits.length));
+			if (hits.length === 0 || this.first.peek() + hits.length > want) return;
 			t0 = hits[hits.length - 1].ts + 1;
 		}
 	}
 
 	/** A time from the strip with not many hits between it and hit `want`. */
 	private timeBefore(want: number, dir: 1 | -1): number {
-		if (dir > 0 && this.page.length > 0 && want === this.pageFirst + this.page.length) return this.page[this.page.length - 1].ts + 1;
+		if (dir > 0 && this.page.peek().length > 0 && want === this.first.peek() + this.page.peek().length) return this.page.peek()[this.page.peek().length - 1].ts + 1;
 		const strip = this.strip.peek();
 		const room = dir < 0 ? PAGE / 2 : 0;
 		let sum = 0;

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Mouse, wheel and keys of the timeline.
+import { can } from '../app/session';
 import { keysBlocked } from '../components/dialog';
 import type { TimelineModel } from './model';
 import { timeOf, xOf } from './ruler';
@@ -181,6 +182,7 @@ export class Input {
 			case 'KeyD': m.setView(pan(m.view.value, KEY_PAN, m.lim)); return true;
 			case 'KeyF': m.fit(); m.commit(); return true;
 			case 'KeyM': m.mark(); return true;
+			case 'KeyN': if (!can('upload')) return false; m.startNote(); return true;
 			case 'KeyP': if (m.sel.value) m.pin(m.sel.value.track); return true;
 			case 'Digit0': case 'Numpad0': m.whole(); m.commit(); return true;
 			default: break;

@@ -3,12 +3,13 @@
 import { batch, computed, effect, signal } from '@preact/signals';
 import { query, setQuery } from '../app/router';
 import { getJson, isAbort } from '../lib/api';
-import type { Details, Process, SliceRef, Step, Trace, Track, TrackList } from '../lib/types';
+import type { Details, Note, Process, SliceRef, Step, Trace, Track, TrackList } from '../lib/types';
 import { EMPTY_STATE, parseState, writeState } from '../lib/urlstate';
 import type { Selection, TimelineState } from '../lib/urlstate';
 import { buildLayout, buildPinned, trackKey } from './layout';
 import { HitList } from './hits';
 import { follow } from './links';
+import { Notes } from './notes';
 import { around, clamp, limits, reveal } from './viewport';
 import type { Window } from './viewport';
 
@@ -37,6 +38,7 @@ export class TimelineModel {
 	readonly width = signal(1000);
 	readonly height = signal(600);
 	readonly hits: HitList;
+	readonly notes: Notes;
 	readonly layout = computed(() => buildLayout(this.tracks, this.processes, { open: this.open.value, pins: this.pins.value }));
 	readonly pinned = computed(() => buildPinned(this.tracks, { open: this.open.value, pins: this.pins.value }));
 	/** Asks the canvas to bring a track into view. */
@@ -53,6 +55,7 @@ export class TimelineModel {
 		this.byId = new Map(list.tracks.map((t) => [t.id, t]));
 		this.lim = limits(trace.t_min_ns, trace.t_max_ns);
 		this.hits = new HitList(trace.id, { t0: trace.t_min_ns, t1: Math.max(trace.t_max_ns, trace.t_min_ns + 1) });
+		this.notes = new Notes(trace.id, trace.notes);
 		this.readUrl();
 		this.stops.push(effect(() => {
 			if (query.value !== this.written) this.readUrl();
@@ -82,6 +85,7 @@ export class TimelineModel {
 			this.pins.value = s.pin.filter((p) => this.byId.has(p));
 			this.tab.value = s.tab;
 			this.open.value = new Map(s.open);
+			this.notes.at.value = s.note;
 		});
 		this.hits.set(s.q);
 		if (!same(s.sel, this.sel.peek())) this.select(s.sel, null, false);
@@ -98,6 +102,7 @@ export class TimelineModel {
 			range: this.range.value,
 			tab: this.tab.value,
 			open: [...this.open.value],
+			note: this.notes.at.value,
 		};
 	}
 
@@ -145,17 +150,56 @@ export class TimelineModel {
 	}
 
 	setRange(r: Window | null, commit: boolean): void {
+		const writing = this.notes.draft.peek() !== null;
 		this.range.value = r;
+		if (!writing) this.notes.at.value = null; // another range is not the note's any more
 		if (!commit) return;
-		if (r && this.tab.value !== 'slices') this.tab.value = '';
+		if (r && this.tab.value !== 'slices' && !writing) this.tab.value = '';
 		this.commit();
 	}
 
 	clear(): void {
 		batch(() => {
 			this.range.value = null;
+			this.notes.at.value = null;
 			this.hits.set('');
 			this.select(null, null, false);
+		});
+		this.commit();
+	}
+
+	// ---- notes ----
+
+	/** Begins a note on the range, else on the selected slice, else on what is visible. */
+	startNote(): void {
+		if (!this.range.value) this.mark();
+		batch(() => {
+			this.notes.draft.value = { id: null, text: '' };
+			this.notes.at.value = null;
+			this.tab.value = 'notes';
+		});
+		this.commit();
+	}
+
+	editNote(n: Note): void {
+		this.goToNote(n);
+		this.notes.draft.value = { id: n.id, text: n.text };
+	}
+
+	async saveNote(): Promise<void> {
+		const r = this.range.value;
+		const n = r && (await this.notes.save(r));
+		if (n) this.goToNote(n);
+	}
+
+	/** Selects a note with its range, and brings the range into view. */
+	goToNote(n: Note): void {
+		batch(() => {
+			this.notes.draft.value = null;
+			this.notes.at.value = n.id;
+			this.range.value = { t0: n.t0, t1: Math.max(n.t1, n.t0 + 1) };
+			this.tab.value = 'notes';
+			this.view.value = reveal(this.view.value, n.t0, n.t1, this.width.value, this.lim);
 		});
 		this.commit();
 	}

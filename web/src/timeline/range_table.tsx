@@ -3,6 +3,7 @@
 // what is not shown, and why the sum differs from busy.
 import { useState } from 'preact/hooks';
 import { Bar, Button, ErrorPanel, Middle, Segmented, Skeleton, Swatch } from '../components/basics';
+import { can } from '../app/session';
 import { getJson } from '../lib/api';
 import { columnUnit, dur, fixed, int, pct, unitFor } from '../lib/format';
 import { groupOf, kindLabel, kindNumber } from '../lib/kinds';
@@ -60,6 +61,7 @@ export function RangeTable({ model }: { model: TimelineModel }) {
 				<span class="grow" />
 				{hasGpu && <Segmented label="Tracks" value={scope} onChange={setScope} options={[['gpu', 'GPU work'], ['host', 'host']]} />}
 				<Segmented label="Group by" value={by} onChange={setBy} options={[['name', 'name'], ['kind', 'kind'], ['track', 'track']]} />
+				{own && can('upload') && <Button small icon="note" title="Note on this range (N)" onClick={() => model.startNote()}>Note</Button>}
 				{own && <Button small quiet icon="cross" label="Clear the range" onClick={() => model.setRange(null, true)} />}
 			</div>
 			{agg.error && <ErrorPanel error={agg.error} what="The range could not be summed up" retry={agg.reload} />}

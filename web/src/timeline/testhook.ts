@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // What browser tests may look at: only when the URL has the parameter `test`.
 import type { TimelineModel } from './model';
+import { placeNotes } from './notes';
 import { depthHeight, depthTop } from './layout';
 import type { Stage } from './stage';
 
@@ -21,6 +22,8 @@ export function expose(model: TimelineModel, stage: Stage, box: HTMLElement): vo
 				type: r.type, title: r.title, track: r.track?.id ?? null, y: r.y, h: r.h, depths: r.depths,
 				top: r.depths ? depthTop(r, 0) : r.y, first: r.depths ? depthHeight(r, 0) : 0,
 			})),
+			notes: () => model.notes.items.peek(),
+			marks: () => placeNotes(model.notes.items.peek(), model.view.peek(), model.width.peek()).map((m) => ({ x: m.x, w: m.w, ids: m.notes.map((n) => n.id) })),
 			timeToX: (t: number) => stage.main.x(t),
 		},
 	});

@@ -3,6 +3,7 @@
 import { signal } from '@preact/signals';
 import { useEffect, useMemo, useRef } from 'preact/hooks';
 import { Empty, ErrorPanel, Skeleton } from '../components/basics';
+import { Failure } from '../components/failure';
 import { getJson } from '../lib/api';
 import { dur, int, plural } from '../lib/format';
 import { useLoad } from '../lib/load';
@@ -12,6 +13,8 @@ import { Gutter, PinnedGutter } from './gutter';
 import { HoverCard } from './hover';
 import type { HoverState } from './hover';
 import { Input } from './input';
+import { writeNote } from './notes';
+import { NotesLayer } from './notes_layer';
 import { TimelineModel } from './model';
 import { Stage } from './stage';
 import { expose } from './testhook';
@@ -19,7 +22,7 @@ import { Toolbar } from './toolbar';
 
 export function Timeline({ trace }: { trace: Trace }) {
 	const tracks = useLoad<TrackList>(`tracks ${trace.id}`, (s) => getJson(`/traces/${trace.id}/tracks`, undefined, s));
-	if (tracks.error) return <ErrorPanel error={tracks.error} what="The tracks could not be loaded" retry={tracks.reload} />;
+	if (tracks.error && !tracks.data) return <div class="page"><Failure error={tracks.error} what="The tracks could not be loaded" retry={tracks.reload} /></div>;
 	if (!tracks.data) return <Skeleton rows={10} />;
 	if (tracks.data.tracks.length === 0) return <Empty title="This trace has no tracks"><p>Its file holds metadata only.</p></Empty>;
 	return <Loaded trace={trace} list={tracks.data} />;
@@ -40,6 +43,13 @@ function Loaded({ trace, list }: { trace: Trace; list: TrackList }) {
 	const search = useRef<HTMLInputElement>(null);
 
 	useEffect(() => () => model.stop(), [model]);
+	useEffect(() => model.notes.take(trace.notes), [trace]);
+	const asked = writeNote.value === trace.id;
+	useEffect(() => {
+		if (!asked) return;
+		writeNote.value = null;
+		model.startNote();
+	}, [asked]);
 	useEffect(() => {
 		const el = Object.fromEntries(Object.entries(refs).map(([k, r]) => [k, r.current!])) as Record<keyof typeof refs, HTMLCanvasElement>;
 		const s = new Stage(model, el, () => expose(model, s, scroller.current!));
@@ -87,9 +97,10 @@ function Loaded({ trace, list }: { trace: Trace; list: TrackList }) {
 					<div class="tl-label dim">Search hits</div>
 					<canvas ref={refs.strip} role="img" aria-label="Where the search hits are" />
 				</div>
-				<div class="tl-strip">
+				<div class="tl-strip ruler">
 					<div class="tl-label dim">Time in trace</div>
 					<canvas ref={refs.ruler} aria-hidden="true" />
+					<NotesLayer model={model} />
 				</div>
 				<div class="tl-strip band">
 					<div class="tl-label dim">{model.steps.value.length > 0 ? 'Steps' : 'No steps'}</div>
