@@ -150,6 +150,34 @@ static enum fsc_status withdraw(struct run *r, struct fsc_err *err)
 	return unspool(r, t->spool_at, err);
 }
 
+/*
+ * Does the end cast doubt on what came before? A wrong checksum at the end of a tar.gz is about all of it, and a zip
+ * whose directory lists other members was damaged anywhere. What was merely cut is right as far as it goes.
+ */
+static bool is_doubtful(const struct fsc_fact_end *e)
+{
+	static const char *const codes[] = { "gzip_crc", "gzip_corrupt", "zstd_corrupt",
+					     "archive_corrupt" };
+
+	for (size_t i = 0; i < FSC_ARRAY_LEN(codes); i++)
+		if (e->status == FSC_ECORRUPT && !strcmp(e->code, codes[i]))
+			return true;
+	return false;
+}
+
+static enum fsc_status withdraw_all(struct run *r, struct fsc_err *err)
+{
+	uint64_t at = r->traces.n ? r->traces.v[0].spool_at : 0;
+
+	if (!r->traces.n)
+		return FSC_OK;
+	for (size_t i = 0; i < r->traces.n; i++)
+		fsc_seg_put_abort(r->traces.v[i].put);
+	r->traces.n = 0;
+	r->open_trace = false;
+	return unspool(r, at, err);
+}
+
 /* A row every half second at most; its loss does not matter. */
 static void progress(struct run *r, const struct fsc_fact_progress *p)
 {
@@ -187,6 +215,10 @@ static enum fsc_status on_fact(void *ctx, const struct fsc_fact *f, struct fsc_e
 	case FSC_FACT_MEMBER:
 		if (r->open_trace)
 			st = withdraw(r, err);
+		break;
+	case FSC_FACT_END:
+		if (is_doubtful(&f->u.end))
+			st = withdraw_all(r, err);
 		break;
 	default:
 		break;
