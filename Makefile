@@ -134,6 +134,8 @@ SRC_store := \
 	lib/store/trace_list.c \
 	lib/store/kernels.c \
 	lib/store/queue.c \
+	lib/store/retention.c \
+	lib/store/storage.c \
 	lib/store/tokens.c \
 	lib/store/uploads.c \
 	lib/store/stats.c \
@@ -314,6 +316,7 @@ TESTS_store := \
 	tests/unit/store/test_store_contract.c \
 	tests/unit/store/test_delete_contract.c \
 	tests/unit/store/test_queue_contract.c \
+	tests/unit/store/test_retention_contract.c \
 	tests/unit/store/test_blob_contract.c \
 	tests/unit/store/test_uploads_contract.c \
 	tests/unit/store/test_migrate.c \

@@ -56,6 +56,8 @@ static enum fsc_status take_existing(void *ctx, const struct fsc_row *row, struc
 	p->out->id = fsc_row_int(row, 0, 0);
 	p->out->state = fsc_store_state(row, 1);
 	p->out->duplicate = true;
+	p->out->restored = fsc_row_int(row, 7, 0) != 0;
+	p->out->requeued = p->out->state == FSC_BUNDLE_FAILED;
 	p->out->ignored =
 		(differs(p->in->name, row, 2) ? FSC_META_NAME : 0) |
 		(differs(p->in->job, row, 3) ? FSC_META_JOB : 0) |
@@ -117,11 +119,27 @@ static enum fsc_status insert_bundle(struct fsc_db *db, struct put *p, int64_t n
 	return st == FSC_OK ? fsc_store_enqueue(db, in->project, p->out->id, err) : st;
 }
 
+/* The bytes came once more: they count again where they had been let go, and a bundle that had failed gets
+ * another chance, be it for a newer version of the program. */
+static enum fsc_status revive(struct fsc_db *db, struct put *p, struct fsc_err *err)
+{
+	struct fsc_value id = fsc_v_int(p->out->id);
+	enum fsc_status st = FSC_OK;
+
+	if (p->out->restored)
+		st = fsc_db_run(db, FSC_Q_BLOB_RESTORE, FSC_ARGS(id), NULL, err);
+	if (st != FSC_OK || !p->out->requeued)
+		return st;
+	p->out->state = FSC_BUNDLE_QUEUED;
+	st = fsc_store_enqueue(db, p->in->project, p->out->id, err);
+	return st == FSC_OK ? fsc_db_run(db, FSC_Q_BUNDLE_QUEUE, FSC_ARGS(id), NULL, err) : st;
+}
+
 static enum fsc_status put_work(struct fsc_db *db, void *arg, struct fsc_err *err)
 {
 	struct put *p = arg;
 	const struct fsc_bundle_new *in = p->in;
-	int64_t now = fsc_clock_real_ns();
+	int64_t now = fsc_store_now(db->store);
 	enum fsc_status st = check_key(db, in, err);
 
 	*p->out = (struct fsc_bundle_put){ 0 };
@@ -130,8 +148,8 @@ static enum fsc_status put_work(struct fsc_db *db, void *arg, struct fsc_err *er
 				 FSC_ARGS(fsc_v_int(in->project),
 					  fsc_v_bytes(in->sha256, FSC_SHA256_LEN)),
 				 take_existing, p, err);
-	if (st == FSC_OK && !p->out->duplicate)
-		st = insert_bundle(db, p, now, err);
+	if (st == FSC_OK)
+		st = p->out->duplicate ? revive(db, p, err) : insert_bundle(db, p, now, err);
 	if (st == FSC_OK && in->idempotency_key)
 		st = fsc_db_run(db, FSC_Q_IDEMPOTENCY_INSERT,
 				FSC_ARGS(fsc_v_int(in->project), fsc_v_text(in->idempotency_key),
@@ -234,6 +252,7 @@ static enum fsc_status read_bundle(struct fsc_bundle *b, const struct fsc_row *r
 		.losses_kinds = fsc_row_int(row, 25, 0),
 		.losses_count = fsc_row_int(row, 26, 0),
 		.deleted_traces = fsc_row_int(row, 27, 0),
+		.blob_deleted_at_ns = fsc_row_int(row, 28, 0),
 	};
 	if (!fsc_row_bytes(row, 2, b->sha256, sizeof(b->sha256)))
 		return fsc_err_set(err, FSC_ECORRUPT, "store_corrupt",
@@ -351,15 +370,33 @@ struct target {
 	int64_t project, id;
 };
 
-static enum fsc_status find_bundle(struct fsc_db *db, const struct target *t, struct fsc_err *err)
-{
-	int64_t id;
-	bool found;
-	enum fsc_status st =
-		fsc_db_int(db, FSC_Q_BUNDLE_GET, FSC_ARGS(fsc_v_int(t->project), fsc_v_int(t->id)),
-			   &id, &found, err);
+struct source {
+	bool found, gone;
+};
 
-	return st == FSC_OK && !found ? fsc_store_no_bundle(err) : st;
+static enum fsc_status take_source(void *ctx, const struct fsc_row *row, struct fsc_err *err)
+{
+	struct source *s = ctx;
+
+	(void)err;
+	s->found = true;
+	s->gone = fsc_row_int(row, 28, 0) != 0;
+	return FSC_OK;
+}
+
+static enum fsc_status find_source(struct fsc_db *db, const struct target *t, struct fsc_err *err)
+{
+	struct source s = { 0 };
+	enum fsc_status st =
+		fsc_db_rows(db, FSC_Q_BUNDLE_GET, FSC_ARGS(fsc_v_int(t->project), fsc_v_int(t->id)),
+			    take_source, &s, err);
+
+	if (st == FSC_OK && !s.found)
+		return fsc_store_no_bundle(err);
+	if (st == FSC_OK && s.gone)
+		return fsc_err_set(err, FSC_ENOTFOUND, "blob_gone",
+				   "bundle: its bytes are not kept any more");
+	return st;
 }
 
 static enum fsc_status reindex_work(struct fsc_db *db, void *arg, struct fsc_err *err)
@@ -367,7 +404,7 @@ static enum fsc_status reindex_work(struct fsc_db *db, void *arg, struct fsc_err
 	const struct target *t = arg;
 	int64_t leased = 0;
 	bool found;
-	enum fsc_status st = find_bundle(db, t, err);
+	enum fsc_status st = find_source(db, t, err);
 
 	if (st == FSC_OK)
 		st = fsc_db_int(db, FSC_Q_JOB_LEASED,

@@ -505,7 +505,7 @@ enum fsc_status fsc_store_publish(struct fsc_store *s, struct fsc_arena *a,
 				  const struct fsc_publish *in, struct fsc_published *out,
 				  struct fsc_err *err)
 {
-	struct publish p = { .in = in, .out = out, .a = a, .now = fsc_clock_real_ns() };
+	struct publish p = { .in = in, .out = out, .a = a, .now = fsc_store_now(s) };
 	enum fsc_status st;
 
 	*out = (struct fsc_published){ .state = FSC_BUNDLE_FAILED };

@@ -34,7 +34,7 @@ enum fsc_status fsc_store_enqueue(struct fsc_db *db, int64_t project, int64_t bu
 	return fsc_db_run(db, FSC_Q_JOB_INSERT,
 			  FSC_ARGS(fsc_v_int(fsc_store_new_id(db->store)), fsc_v_int(project),
 				   fsc_v_int(FSC_JOB_INDEX), fsc_v_int(bundle),
-				   fsc_v_int(fsc_clock_real_ns())),
+				   fsc_v_int(fsc_store_now(db->store))),
 			  NULL, err);
 }
 
@@ -72,7 +72,7 @@ static enum fsc_status fail_bundle(struct fsc_db *db, int64_t bundle, const stru
 				   struct fsc_err *err)
 {
 	return fsc_db_run(db, FSC_Q_BUNDLE_FAIL,
-			  FSC_ARGS(fsc_v_int(bundle), fsc_v_int(fsc_clock_real_ns()),
+			  FSC_ARGS(fsc_v_int(bundle), fsc_v_int(fsc_store_now(db->store)),
 				   fsc_v_text(why->code), fsc_v_text(why->msg),
 				   fsc_v_known(why->file), fsc_v_count(why->offset)),
 			  NULL, err);
@@ -110,7 +110,7 @@ static enum fsc_status find_job(struct fsc_db *db, struct lease *l, int64_t now,
 static enum fsc_status lease_work(struct fsc_db *db, void *arg, struct fsc_err *err)
 {
 	struct lease *l = arg;
-	int64_t now = fsc_clock_real_ns();
+	int64_t now = fsc_store_now(db->store);
 	enum fsc_status st;
 
 	for (;;) {
@@ -142,7 +142,7 @@ static enum fsc_status lease_work(struct fsc_db *db, void *arg, struct fsc_err *
 /* Idle workers ask often: look with a reader before the writer is troubled. */
 static enum fsc_status peek_work(struct fsc_db *db, void *arg, struct fsc_err *err)
 {
-	return find_job(db, arg, fsc_clock_real_ns(), err);
+	return find_job(db, arg, fsc_store_now(db->store), err);
 }
 
 enum fsc_status fsc_queue_lease(struct fsc_queue *q, const char *owner, int64_t lease_ns,
@@ -192,7 +192,7 @@ static enum fsc_status beat_work(struct fsc_db *db, void *arg, struct fsc_err *e
 enum fsc_status fsc_queue_heartbeat(struct fsc_queue *q, const struct fsc_store_lease *l,
 				    int64_t lease_ns, struct fsc_err *err)
 {
-	struct step s = { .l = l, .when = fsc_clock_real_ns() + lease_ns };
+	struct step s = { .l = l, .when = fsc_store_now(q->store) + lease_ns };
 
 	return q->store->ops->write(q->store, beat_work, &s, false, err);
 }
@@ -237,7 +237,7 @@ enum fsc_status fsc_queue_fail(struct fsc_queue *q, const struct fsc_store_lease
 	enum fsc_status st;
 
 	s.final = retry_after_ns < 0 || l->tries >= FSC_QUEUE_MAX_TRIES;
-	s.when = fsc_clock_real_ns() + (retry_after_ns > 0 ? retry_after_ns : 0);
+	s.when = fsc_store_now(q->store) + (retry_after_ns > 0 ? retry_after_ns : 0);
 	st = q->store->ops->write(q->store, fail_work, &s, false, err);
 	if (final)
 		*final = s.final;
@@ -267,7 +267,7 @@ enum fsc_status fsc_queue_return(struct fsc_queue *q, const struct fsc_store_lea
 enum fsc_status fsc_queue_postpone(struct fsc_queue *q, const struct fsc_store_lease *l,
 				   int64_t after_ns, struct fsc_err *err)
 {
-	struct step s = { .l = l, .when = fsc_clock_real_ns() + after_ns };
+	struct step s = { .l = l, .when = fsc_store_now(q->store) + after_ns };
 
 	return q->store->ops->write(q->store, return_work, &s, false, err);
 }

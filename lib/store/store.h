@@ -43,6 +43,9 @@ struct fsc_store_opts {
 	bool read_only;
 	int busy_timeout_ms;  /* how long a write waits for another process; 0 = 5000 */
 	uint32_t max_readers; /* reader connections; 0 = 16 */
+	/* Wall clock, ns of the Unix epoch, for every time the store writes or compares; NULL: the system's. */
+	int64_t (*now_ns)(void *ctx);
+	void *now_ctx;
 };
 
 /*
@@ -57,6 +60,8 @@ fsc_nodiscard enum fsc_status fsc_store_open(struct fsc_store **out, const char 
 void fsc_store_close(struct fsc_store *s); /* waits for writes in flight; NULL is fine */
 /* FSC_OK when reads and writes work. Cheap enough for /readyz. */
 fsc_nodiscard enum fsc_status fsc_store_health(struct fsc_store *s, struct fsc_err *err);
+/* The store's wall clock (fsc_store_opts.now_ns): the same for all who compare with times of the store. */
+int64_t fsc_store_now(const struct fsc_store *s);
 int64_t fsc_store_new_id(
 	struct fsc_store *s); /* 64-bit, positive, rising; unique across processes */
 /* A consistent copy of the database to a file that must not exist (FSC_EEXIST); not synced. Unfinished uploads are not
@@ -103,10 +108,13 @@ struct fsc_bundle_new {
 struct fsc_bundle_put {
 	int64_t id;
 	enum fsc_bundle_state state;
-	bool duplicate;	  /* the project had these bytes: nothing was written */
+	bool duplicate;	  /* the project had these bytes: no row was made */
 	unsigned ignored; /* FSC_META_*: given now and different from what is kept */
+	bool restored;	  /* its bytes had been let go: they count again */
+	bool requeued;	  /* it had failed: it is queued again */
 };
-/* Row and queue row in one transaction, durable on return. Same (project, sha256) gives the existing row.
+/* Row and queue row in one transaction, durable on return. Same (project, sha256) gives the existing row;
+ * one whose bytes had been let go has them again, one that had failed is queued again.
  * FSC_EEXIST "idempotency_conflict": the key was used for other bytes. */
 fsc_nodiscard enum fsc_status fsc_store_bundle_put(struct fsc_store *s,
 						   const struct fsc_bundle_new *in,
@@ -139,6 +147,7 @@ struct fsc_bundle {
 	int64_t n_traces, n_failures;
 	int64_t losses_kinds, losses_count; /* over its traces */
 	int64_t deleted_traces; /* that a person deleted: indexing again does not bring them back */
+	int64_t blob_deleted_at_ns; /* when retention let its bytes go, 0: they are kept */
 };
 fsc_nodiscard enum fsc_status fsc_store_bundle_get(struct fsc_store *s, struct fsc_arena *a,
 						   int64_t project, int64_t id,
@@ -209,7 +218,8 @@ fsc_nodiscard enum fsc_status fsc_store_bundle_manifest(struct fsc_store *s, str
 /* Deleting: store/deletes.h. */
 
 /* Queues it again; its traces stay as they are until the new ones are published. A bundle that is queued
- * already stays so (FSC_OK); one that is being indexed is FSC_EBUSY "bundle_indexing". */
+ * already stays so (FSC_OK); one that is being indexed is FSC_EBUSY "bundle_indexing", one whose bytes were let
+ * go FSC_ENOTFOUND "blob_gone". */
 fsc_nodiscard enum fsc_status fsc_store_bundle_reindex(struct fsc_store *s, int64_t project,
 						       int64_t id, struct fsc_err *err);
 

@@ -37,6 +37,8 @@ enum fsc_status fsc_store_open(struct fsc_store **out, const char *url,
 	st = fsc_store_open_sqlite(&s, path, &full, err);
 	if (st != FSC_OK)
 		return st;
+	s->now_ns = o->now_ns;
+	s->now_ctx = o->now_ctx;
 	st = fsc_store_first_int(s, FSC_Q_LAST_ID, NULL, 0, &last, &found, err);
 	if (st != FSC_OK) {
 		fsc_store_close(s);
@@ -64,9 +66,14 @@ enum fsc_status fsc_store_backup(struct fsc_store *s, const char *path, struct f
 	return s->ops->backup(s, path, err);
 }
 
+int64_t fsc_store_now(const struct fsc_store *s)
+{
+	return s->now_ns ? s->now_ns(s->now_ctx) : fsc_clock_real_ns();
+}
+
 int64_t fsc_store_new_id(struct fsc_store *s)
 {
-	int64_t ms = fsc_clock_real_ns() / 1000000 - ID_EPOCH_MS;
+	int64_t ms = fsc_store_now(s) / 1000000 - ID_EPOCH_MS;
 	int64_t last = atomic_load(&s->last_id), next;
 	uint32_t low;
 
@@ -113,7 +120,7 @@ enum fsc_status fsc_store_project_put(struct fsc_store *s, const char *name, int
 				   "letter or digit");
 	st = fsc_store_change(s, FSC_Q_PROJECT_INSERT,
 			      FSC_ARGS(fsc_v_int(fsc_store_new_id(s)), fsc_v_text(name),
-				       fsc_v_int(fsc_clock_real_ns())),
+				       fsc_v_int(fsc_store_now(s))),
 			      NULL, err);
 	return st == FSC_OK ? fsc_store_project_find(s, name, id, err) : st;
 }

@@ -110,6 +110,8 @@ struct fsc_store_ops {
 /* First member of an implementation's own struct. */
 struct fsc_store {
 	const struct fsc_store_ops *ops;
+	int64_t (*now_ns)(void *ctx); /* NULL: the system's clock */
+	void *now_ctx;
 	_Atomic int64_t last_id;
 	_Atomic uint64_t commits, writes, busy;
 };

@@ -20,8 +20,7 @@ enum fsc_status fsc_store_token_put(struct fsc_store *s, const struct fsc_token_
 					 fsc_v_text(in->name ? in->name : ""),
 					 fsc_v_int(in->scopes),
 					 fsc_v_bytes(in->secret_sha256, FSC_SHA256_LEN),
-					 fsc_v_int(fsc_clock_real_ns()),
-					 fsc_v_int(in->expires_at_ns)),
+					 fsc_v_int(fsc_store_now(s)), fsc_v_int(in->expires_at_ns)),
 				NULL, err);
 }
 
@@ -50,7 +49,7 @@ enum fsc_status fsc_store_token_find(struct fsc_store *s, struct fsc_arena *a,
 	struct rows_ok r = { .rows = { .a = a, .size = sizeof(struct fsc_token) }, .ok = true };
 	enum fsc_status st = fsc_store_rows(s, FSC_Q_TOKEN_FIND,
 					    FSC_ARGS(fsc_v_bytes(secret_sha256, FSC_SHA256_LEN),
-						     fsc_v_int(fsc_clock_real_ns())),
+						     fsc_v_int(fsc_store_now(s))),
 					    add_token, &r, err);
 
 	if (st == FSC_OK && !r.rows.n)
@@ -79,7 +78,7 @@ enum fsc_status fsc_store_token_revoke(struct fsc_store *s, int64_t project, int
 	int64_t changed = 0;
 	enum fsc_status st = fsc_store_change(s, FSC_Q_TOKEN_REVOKE,
 					      FSC_ARGS(fsc_v_int(project), fsc_v_int(id),
-						       fsc_v_int(fsc_clock_real_ns())),
+						       fsc_v_int(fsc_store_now(s))),
 					      &changed, err);
 
 	if (st == FSC_OK && !changed)
@@ -98,8 +97,8 @@ enum fsc_status fsc_store_token_count(struct fsc_store *s, int64_t *n, struct fs
 {
 	bool found;
 
-	return fsc_store_first_int(s, FSC_Q_TOKEN_COUNT, FSC_ARGS(fsc_v_int(fsc_clock_real_ns())),
-				   n, &found, err);
+	return fsc_store_first_int(s, FSC_Q_TOKEN_COUNT, FSC_ARGS(fsc_v_int(fsc_store_now(s))), n,
+				   &found, err);
 }
 
 /* ---- audit ---- */
@@ -109,7 +108,7 @@ enum fsc_status fsc_store_audit_put(struct fsc_store *s, const struct fsc_audit 
 {
 	return fsc_store_change(s, FSC_Q_AUDIT_INSERT,
 				FSC_ARGS(fsc_v_int(fsc_store_new_id(s)), fsc_v_int(in->project),
-					 fsc_v_int(fsc_clock_real_ns()),
+					 fsc_v_int(fsc_store_now(s)),
 					 fsc_v_text(in->actor ? in->actor : ""),
 					 fsc_v_text(in->action ? in->action : ""),
 					 fsc_v_text(in->subject ? in->subject : ""),

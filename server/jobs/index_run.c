@@ -400,6 +400,9 @@ static enum fsc_status open_blob(struct run *r, int *fd, struct fsc_err *err)
 
 	if (st != FSC_OK)
 		return st;
+	if (r->bundle.blob_deleted_at_ns)
+		return fsc_err_set(err, FSC_ENOTFOUND, "blob_gone",
+				   "bundle: its bytes are not kept any more");
 	st = fsc_blob_open(r->env->blobs, r->bundle.sha256, fd, NULL, err);
 	if (st == FSC_ENOTFOUND)
 		fsc_err_set(err, st, "blob_gone", "bundle: its bytes are not kept any more");

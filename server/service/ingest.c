@@ -330,7 +330,7 @@ enum fsc_status fsc_ingest_finish(struct fsc_upload *u, struct fsc_upload_done *
 			.ignored = row.ignored,
 		};
 		memcpy(out->sha256, u->row.sha256, FSC_SHA256_LEN);
-		if (!row.duplicate && in->o.queued)
+		if ((!row.duplicate || row.requeued) && in->o.queued)
 			in->o.queued(in->o.queued_ctx);
 	}
 	upload_free(u);

@@ -78,13 +78,17 @@ fsc_nodiscard enum fsc_status fsc_ingest_finish(struct fsc_upload *u, struct fsc
 						struct fsc_err *err);
 void fsc_ingest_abort(struct fsc_upload *u); /* NULL is fine */
 
+/* Lets go of the uploaded bytes and keeps what they gave; as fsc_store_blob_release, *bytes is what went. */
+fsc_nodiscard enum fsc_status fsc_ingest_let_go(struct fsc_ingest *in, int64_t project,
+						int64_t bundle, int64_t *bytes,
+						struct fsc_err *err);
 /* FSC_ENOTFOUND also with code "blob_gone": the bytes are kept no longer. FSC_EBUSY "bundle_indexing". */
 fsc_nodiscard enum fsc_status fsc_ingest_reindex(struct fsc_ingest *in, int64_t project,
 						 int64_t bundle, struct fsc_err *err);
 
 /* Removes what nobody refers to: temporary files, blobs and segments without a row, all only when older than
  * `older_ns` (1 h in the server; and temporary files of any age when `fresh_start`, i.e. before the first
- * upload of this process). Never touches a blob that a row names. */
+ * upload of this process). Never touches a blob that a row names, but for rows whose bytes were let go. */
 struct fsc_sweep_done {
 	uint64_t temps, blobs, segments, bytes;
 };

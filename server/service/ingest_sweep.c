@@ -5,6 +5,7 @@
 #include "base/log.h"
 #include "service/ingest_int.h"
 #include "store/blob.h"
+#include "store/retention.h"
 
 /* Temporary files of uploads and indexers that run now are touched all the time, but a file system may be
  * lazy with times: wait longer for these. */
@@ -21,7 +22,9 @@ enum fsc_status fsc_ingest_reindex(struct fsc_ingest *in, int64_t project, int64
 	fsc_arena_init(&a, FSC_MIB);
 	st = fsc_store_bundle_get(in->o.store, &a, project, bundle, &b, err);
 	if (st == FSC_OK) {
-		st = fsc_blob_stat(in->o.blobs, b.sha256, &size, err);
+		/* another project may have the same bytes: they are not this one's any more */
+		st = b.blob_deleted_at_ns ? FSC_ENOTFOUND
+					  : fsc_blob_stat(in->o.blobs, b.sha256, &size, err);
 		if (st == FSC_ENOTFOUND)
 			fsc_err_set(err, st, "blob_gone",
 				    "bundle: its bytes are not kept any more, it cannot be indexed "
@@ -32,6 +35,32 @@ enum fsc_status fsc_ingest_reindex(struct fsc_ingest *in, int64_t project, int64
 	fsc_arena_fini(&a);
 	if (st == FSC_OK && in->o.queued)
 		in->o.queued(in->o.queued_ctx);
+	return st;
+}
+
+enum fsc_status fsc_ingest_let_go(struct fsc_ingest *in, int64_t project, int64_t bundle,
+				  int64_t *bytes, struct fsc_err *err)
+{
+	struct fsc_blob_release gone = { 0 };
+	struct fsc_ingest_hold hold;
+	struct fsc_bundle b;
+	struct fsc_arena a;
+	enum fsc_status st;
+
+	*bytes = 0;
+	fsc_arena_init(&a, FSC_MIB);
+	st = fsc_store_bundle_get(in->o.store, &a, project, bundle, &b, err);
+	if (st == FSC_OK) {
+		fsc_ingest_hold(in, &hold, b.sha256);
+		st = fsc_store_blob_release(in->o.store, project, bundle, &gone, err);
+		/* a file that stays is left to the sweep */
+		if (st == FSC_OK && gone.blob_free)
+			(void)!fsc_blob_delete(in->o.blobs, gone.sha256, NULL);
+		fsc_ingest_release(in, &hold);
+	}
+	if (st == FSC_OK)
+		*bytes = gone.bytes;
+	fsc_arena_fini(&a);
 	return st;
 }
 

@@ -11,6 +11,7 @@
 
 #include <ftw.h>
 #include <pthread.h>
+#include <stdatomic.h>
 
 #include "base/alloc.h"
 #include "base/arena.h"
@@ -30,7 +31,15 @@ struct place {
 	struct fsc_queue *q;
 	struct fsc_arena a;
 	struct fsc_err err;
+	_Atomic int64_t clock_off_ns; /* how far the clock of the store is ahead of the system's */
 };
+
+static inline int64_t place_now(void *ctx)
+{
+	struct place *p = ctx;
+
+	return fsc_clock_real_ns() + atomic_load(&p->clock_off_ns);
+}
 
 static inline int remove_one(const char *path, const struct stat *sb, int flag, struct FTW *ftw)
 {
@@ -42,7 +51,9 @@ static inline int remove_one(const char *path, const struct stat *sb, int flag, 
 
 static inline void place_open(struct place *p)
 {
-	assert_int_equal(fsc_store_open(&p->s, p->store_url, NULL, &p->err), FSC_OK);
+	const struct fsc_store_opts opts = { .now_ns = place_now, .now_ctx = p };
+
+	assert_int_equal(fsc_store_open(&p->s, p->store_url, &opts, &p->err), FSC_OK);
 	assert_int_equal(fsc_blobs_open(&p->b, p->blobs_url, NULL, &p->err), FSC_OK);
 	p->q = fsc_queue_of_store(p->s);
 }

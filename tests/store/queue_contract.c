@@ -291,6 +291,76 @@ struct taker {
 	size_t n;
 };
 
+#define HOUR_NS 3600000000000LL
+
+/* The clock jumps while a worker has the job: another may take it, but only one of the two ends it. */
+static void jump_during_lease(struct place *p, const char *name, int64_t jump_ns)
+{
+	int64_t id = put_bundle(p, name, name);
+	struct fact_list l = { .n = 0 };
+	struct fsc_store_lease first = lease(p), second;
+	struct fsc_published done;
+
+	assert_true(first.subject == id);
+	atomic_fetch_add(&p->clock_off_ns, jump_ns);
+	assert_ok(p, fsc_queue_lease(p->q, "other", LEASE_NS, &second, &p->err));
+	assert_true(second.subject == id && second.job == first.job);
+	assert_fails(p, fsc_queue_heartbeat(p->q, &first, LEASE_NS, &p->err), FSC_ECANCELED,
+		     "lease_lost");
+	fact_trace(&l, "m", 0);
+	fact_trace_end(&l);
+	fact_end(&l);
+	assert_int_equal(publish_facts(p, id, &l, &first, NULL, &done), FSC_ECANCELED);
+	assert_int_equal(get_bundle(p, id).n_traces, 0);
+	l.at = 0;
+	assert_ok(p, publish_facts(p, id, &l, &second, NULL, &done));
+	assert_int_equal(get_bundle(p, id).n_traces, 1);
+	assert_int_equal(get_bundle(p, id).state, FSC_BUNDLE_READY);
+	assert_fails(p, fsc_queue_complete(p->q, &first, &p->err), FSC_ECANCELED, "lease_lost");
+	assert_fails(p, fsc_queue_complete(p->q, &second, &p->err), FSC_ECANCELED, "lease_lost");
+	atomic_store(&p->clock_off_ns, 0);
+}
+
+static void a_clock_that_jumps_during_a_lease_ends_the_job_once(void **state)
+{
+	struct place *p = *state;
+
+	jump_during_lease(p, "an hour ahead", HOUR_NS);
+	jump_during_lease(p, "an hour back", -HOUR_NS);
+}
+
+/* Between two heartbeats the lease's end may lie an hour ahead of a clock set back: no reason to lose it. */
+static void a_heartbeat_after_a_small_jump_keeps_the_lease(void **state)
+{
+	struct place *p = *state;
+	int64_t id = put_bundle(p, "a", "a");
+	struct fsc_store_lease l = lease(p), none;
+
+	for (int i = 0; i < 4; i++) {
+		atomic_fetch_add(&p->clock_off_ns, i % 2 ? -LEASE_NS / 2 : LEASE_NS / 2);
+		assert_int_equal(fsc_queue_lease(p->q, "other", LEASE_NS, &none, &p->err), FSC_END);
+		assert_ok(p, fsc_queue_heartbeat(p->q, &l, LEASE_NS, &p->err));
+	}
+	assert_ok(p, fsc_queue_complete(p->q, &l, &p->err));
+	assert_true(l.subject == id);
+}
+
+/* A pause that was set by a clock far ahead does not outlast it by more than the slack of an hour. */
+static void a_pause_set_by_a_wrong_clock_ends_when_it_is_right_again(void **state)
+{
+	struct place *p = *state;
+	struct fsc_err why = reason("indexer_killed");
+	struct fsc_store_lease l;
+
+	put_bundle(p, "a", "a");
+	atomic_store(&p->clock_off_ns, 2 * HOUR_NS);
+	l = lease(p);
+	assert_ok(p, fsc_queue_fail(p->q, &l, &why, LEASE_NS, NULL, &p->err));
+	atomic_store(&p->clock_off_ns, 0);
+	l = lease(p);
+	assert_int_equal(l.tries, 2);
+}
+
 static void *taker_main(void *arg)
 {
 	struct taker *t = arg;
@@ -355,6 +425,9 @@ int main(void)
 		contract_test(reindex_queues_once_and_not_while_indexing),
 		contract_test(deleting_a_bundle_takes_its_lease),
 		contract_test(progress_shows_only_while_indexing),
+		contract_test(a_clock_that_jumps_during_a_lease_ends_the_job_once),
+		contract_test(a_heartbeat_after_a_small_jump_keeps_the_lease),
+		contract_test(a_pause_set_by_a_wrong_clock_ends_when_it_is_right_again),
 		contract_test(many_workers_take_each_job_exactly_once),
 	};
 

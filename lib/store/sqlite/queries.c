@@ -11,7 +11,7 @@
 	"started_at, finished_at, tries, stage, member, done, total, events, err_code, "        \
 	"err_message, err_file, err_offset, n_traces, n_failures, losses_kinds, losses_count, " \
 	"(SELECT COUNT(*) FROM tombstone d WHERE d.kind = 'trace' AND d.bundle = bundle.id "    \
-	"AND d.reason = 'user') "
+	"AND d.reason = 'user'), blob_deleted_at "
 
 #define LISTING_COLUMNS                                                                         \
 	"sort_id, trace, project, bundle, bundle_name, name, member, slot, format, job, host, " \
@@ -91,6 +91,17 @@
 	"FROM listing l JOIN bundle b ON b.id = l.bundle WHERE l.project = ?1 AND " where " "   \
 	"ORDER BY l.bundle, l.trace"
 
+/* Bytes of an upload that are kept. */
+#define LIVE_BYTES "CASE WHEN b.blob_deleted_at = 0 THEN b.bytes ELSE 0 END"
+/* parameter 1: project. What the traces of each bundle take. */
+#define BUNDLE_SEGMENTS                                                                        \
+	"LEFT JOIN (SELECT t.bundle, COUNT(*) AS n, SUM(t.segment_bytes) AS bytes, "           \
+	"MIN(t.job) AS job, MAX(EXISTS (SELECT 1 FROM trace_keep k WHERE k.trace = t.id)) AS " \
+	"kept FROM trace t WHERE t.project = ?1 GROUP BY t.bundle) s ON s.bundle = b.id "
+#define STORAGE_PART                                                                      \
+	"COUNT(*), COALESCE(SUM(s.n), 0), SUM(" LIVE_BYTES " + COALESCE(s.bytes, 0)) AS " \
+	"part_bytes FROM bundle b " BUNDLE_SEGMENTS "WHERE b.project = ?1 "
+
 const char *const fsc_sqlite_queries[FSC_Q_COUNT] = {
 	[FSC_Q_LAST_ID] = "SELECT MAX(id) FROM (SELECT MAX(id) AS id FROM bundle UNION ALL "
 			  "SELECT MAX(id) "
@@ -107,8 +118,9 @@ const char *const fsc_sqlite_queries[FSC_Q_COUNT] = {
 	[FSC_Q_PROJECT_NAME] = "SELECT name FROM project WHERE id = ?1",
 
 	/* bundles */
-	[FSC_Q_BUNDLE_BY_DIGEST] = "SELECT id, state, name, job, host, capture, rank FROM bundle "
-				   "WHERE project = ?1 AND sha256 = ?2",
+	[FSC_Q_BUNDLE_BY_DIGEST] =
+		"SELECT id, state, name, job, host, capture, rank, blob_deleted_at FROM bundle "
+		"WHERE project = ?1 AND sha256 = ?2",
 	[FSC_Q_BUNDLE_INSERT] =
 		"INSERT INTO bundle (id, project, sha256, bytes, name, job, host, capture, "
 		"rank, "
@@ -131,7 +143,8 @@ const char *const fsc_sqlite_queries[FSC_Q_COUNT] = {
 		"SELECT id, name, member, slot, rank, segment FROM trace WHERE bundle = ?1 "
 		"ORDER BY member, slot",
 	[FSC_Q_BUNDLE_DELETE] = "DELETE FROM bundle WHERE project = ?1 AND id = ?2",
-	[FSC_Q_BUNDLE_REFS] = "SELECT COUNT(*) FROM bundle WHERE sha256 = ?1",
+	[FSC_Q_BUNDLE_REFS] = "SELECT COUNT(*) FROM bundle WHERE sha256 = ?1 "
+			      "AND blob_deleted_at = 0",
 	/* 1 bundle */
 	[FSC_Q_BUNDLE_QUEUE] = "UPDATE bundle SET state = 'queued', stage = '', member = "
 			       "'', done = 0, total = 0, "
@@ -421,7 +434,8 @@ const char *const fsc_sqlite_queries[FSC_Q_COUNT] = {
 	[FSC_Q_STATS_TRACES] = "SELECT COUNT(*), COALESCE(SUM(slices), 0), "
 			       "COALESCE(SUM(segment_bytes), 0) FROM trace",
 	[FSC_Q_STATS_BLOBS] = "SELECT COALESCE(SUM(bytes), 0) FROM "
-			      "(SELECT MAX(bytes) AS bytes FROM bundle GROUP BY sha256)",
+			      "(SELECT MAX(bytes) AS bytes FROM bundle WHERE blob_deleted_at = 0 "
+			      "GROUP BY sha256)",
 
 	/* ---- files that rows name ---- */
 	/* 1 digest before, 2 rows at most */
@@ -474,4 +488,58 @@ const char *const fsc_sqlite_queries[FSC_Q_COUNT] = {
 	[FSC_Q_TOMBSTONE_OF_USER] = "SELECT id FROM tombstone WHERE kind = 'trace' AND bundle = ?1 "
 				    "AND member = ?2 AND slot = ?3 AND reason = 'user'",
 	[FSC_Q_TOMBSTONE_REVIVE] = "DELETE FROM tombstone WHERE id = ?1 AND reason = 'reindex'",
+
+	/* retention */
+	[FSC_Q_RETENTION_GET] =
+		"SELECT project, max_age_days, blob_age_days, max_bytes, updated_at "
+		"FROM retention WHERE project = ?1",
+	[FSC_Q_RETENTION_PUT] =
+		"INSERT INTO retention (project, max_age_days, blob_age_days, max_bytes, "
+		"updated_at) "
+		"VALUES (?1, ?2, ?3, ?4, ?5) ON CONFLICT (project) DO UPDATE SET "
+		"max_age_days = excluded.max_age_days, blob_age_days = excluded.blob_age_days, "
+		"max_bytes = excluded.max_bytes, updated_at = excluded.updated_at",
+	[FSC_Q_RETENTION_LIST] =
+		"SELECT project, max_age_days, blob_age_days, max_bytes, updated_at FROM retention "
+		"WHERE max_age_days > 0 OR blob_age_days > 0 OR max_bytes > 0 ORDER BY project",
+	/* 1 project; every bundle with what hangs on it, in the order they came */
+	[FSC_Q_RETENTION_SCAN] =
+		"SELECT b.id, b.name, b.received_at, " LIVE_BYTES ", b.blob_deleted_at = 0, "
+		"b.state IN ('queued', 'indexing'), COALESCE(s.n, 0), COALESCE(s.bytes, 0), "
+		"COALESCE(s.kept, 0) FROM bundle b " BUNDLE_SEGMENTS
+		"WHERE b.project = ?1 ORDER BY b.id",
+	/* 1 project, 2 bundle */
+	[FSC_Q_BLOB_STATE] =
+		"SELECT sha256, bytes, blob_deleted_at, state IN ('queued', 'indexing'), "
+		"EXISTS (SELECT 1 FROM trace t JOIN trace_keep k ON k.trace = t.id "
+		"WHERE t.bundle = bundle.id) FROM bundle WHERE project = ?1 AND id = ?2",
+	[FSC_Q_BLOB_RELEASE] = "UPDATE bundle SET blob_deleted_at = ?2 WHERE id = ?1",
+	[FSC_Q_BLOB_RESTORE] = "UPDATE bundle SET blob_deleted_at = 0 WHERE id = ?1",
+	[FSC_Q_STORAGE_BUNDLES] =
+		"SELECT COUNT(*), COALESCE(SUM(" LIVE_BYTES "), 0), COALESCE(MIN(received_at), 0) "
+		"FROM bundle b WHERE project = ?1",
+	[FSC_Q_STORAGE_TRACES] = "SELECT COUNT(*), COALESCE(SUM(segment_bytes), 0), "
+				 "(SELECT COUNT(*) FROM trace_keep WHERE project = ?1) FROM trace "
+				 "WHERE project = ?1",
+	[FSC_Q_STORAGE_JOBS] = "SELECT COALESCE(b.job, s.job) AS of_job, " STORAGE_PART
+			       "GROUP BY of_job ORDER BY part_bytes DESC, of_job",
+	/* 2-5: received before these is older than 1, 7, 30, 90 days */
+	[FSC_Q_STORAGE_AGES] =
+		"SELECT (b.received_at <= ?2) + (b.received_at <= ?3) + (b.received_at <= ?4) + "
+		"(b.received_at <= ?5) AS age, " STORAGE_PART "GROUP BY age",
+	/* 1 project or NULL, 2 segment version, 3 analysis version */
+	[FSC_Q_OUTDATED_SUMS] = "SELECT COUNT(*), COALESCE(SUM(b.state = 'indexing'), 0), "
+				"COALESCE(SUM(b.state = 'queued'), 0), "
+				"COALESCE(SUM(b.state = 'failed' AND b.blob_deleted_at = 0), 0), "
+				"COALESCE(SUM(b.blob_deleted_at <> 0), 0) "
+				"FROM trace t JOIN bundle b ON b.id = t.bundle WHERE (?1 IS NULL "
+				"OR t.project = ?1) "
+				"AND (t.segment_version < ?2 OR t.analysis_version < ?3)",
+	/* 1 segment version, 2 analysis version, 3 id before which, 4 limit */
+	[FSC_Q_OUTDATED_PICK] =
+		"SELECT b.project, b.id, (SELECT COUNT(*) FROM trace t WHERE t.bundle = b.id) "
+		"FROM bundle b WHERE b.id < ?3 AND b.state = 'ready' AND b.blob_deleted_at = 0 "
+		"AND EXISTS (SELECT 1 FROM trace t WHERE t.bundle = b.id "
+		"AND (t.segment_version < ?1 OR t.analysis_version < ?2)) ORDER BY b.id DESC LIMIT "
+		"?4",
 };

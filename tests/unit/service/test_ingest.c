@@ -277,6 +277,44 @@ static void reindex_needs_the_bytes(void **state)
 
 /* ---- sweep ---- */
 
+static void orphan_blob(struct place *p, const char *text);
+
+static void bytes_that_were_let_go_are_swept_and_come_back_with_an_upload(void **state)
+{
+	struct place *p = *state;
+	struct fsc_ingest *in = ingest(p, 0);
+	struct fsc_upload_begin b = FSC_UPLOAD_BEGIN_INIT;
+	struct fsc_upload_done done, again;
+	struct fsc_sweep_done swept;
+	struct fsc_store_lease lease;
+	struct fsc_err why = FSC_ERR_INIT;
+	int64_t bytes;
+	int before;
+
+	assert_ok(p, upload(p, in, &b, "hello", &done));
+	assert_fails(p, fsc_ingest_let_go(in, 1, done.id, &bytes, &p->err), FSC_EBUSY,
+		     "bundle_indexing");
+	fsc_err_set(&why, FSC_EPARSE, "bad", "it is bad");
+	assert_ok(p, fsc_queue_lease(p->q, "me", FSC_QUEUE_LEASE_NS, &lease, &p->err));
+	assert_ok(p, fsc_queue_fail(p->q, &lease, &why, -1, NULL, &p->err));
+	assert_ok(p, fsc_ingest_let_go(in, 1, done.id, &bytes, &p->err));
+	assert_true(bytes == 5);
+	assert_int_equal(count_files(p, FSC_BLOB_BLOB), 0);
+	assert_fails(p, fsc_ingest_reindex(in, 1, done.id, &p->err), FSC_ENOTFOUND, "blob_gone");
+	orphan_blob(p, "hello"); /* as if the file had not gone: nobody needs it */
+	assert_ok(p, fsc_ingest_sweep(in, -1000000000, false, &swept, &p->err));
+	assert_true(swept.blobs == 1);
+	assert_int_equal(count_files(p, FSC_BLOB_BLOB), 0);
+	before = n_queued;
+	assert_ok(p, upload(p, in, &b, "hello", &again));
+	assert_true(again.duplicate && again.id == done.id && again.state == FSC_BUNDLE_QUEUED);
+	assert_int_equal(n_queued, before + 1); /* it had failed: the workers hear of it */
+	assert_int_equal(count_files(p, FSC_BLOB_BLOB), 1);
+	assert_ok(p, fsc_ingest_sweep(in, -1000000000, false, &swept, &p->err));
+	assert_int_equal(count_files(p, FSC_BLOB_BLOB), 1);
+	fsc_ingest_free(in);
+}
+
 static void orphan_blob(struct place *p, const char *text)
 {
 	struct fsc_blob_put *put;
@@ -537,6 +575,7 @@ int main(void)
 		contract_test(a_database_that_cannot_grow_refuses_and_recovers),
 		contract_test(deleting_removes_files_that_nobody_else_has),
 		contract_test(reindex_needs_the_bytes),
+		contract_test(bytes_that_were_let_go_are_swept_and_come_back_with_an_upload),
 		contract_test(the_sweep_takes_only_what_is_old_and_nobodys),
 		contract_test(a_fresh_start_takes_every_temporary_file),
 		contract_test(a_row_never_loses_its_blob_to_a_delete_or_sweep),
