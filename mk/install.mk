@@ -5,7 +5,7 @@ prefix ?= /usr/local
 DESTDIR ?=
 RUN_PORT ?= 8080
 
-.PHONY: help deps run install uninstall clean
+.PHONY: help deps run install uninstall clean docker-check
 help: ## this list
 	@echo 'usage: make [TARGET] [MODE=debug|asan|release|tsan|clang] [V=1]'
 	@cat Makefile mk/*.mk | sed -n 's/^\([a-z][a-z-]*\):.*## \(.*\)/  \1|\2/p' | sort | \
@@ -28,6 +28,9 @@ install: ## install the release build and the systemd unit under $(DESTDIR)$(pre
 	sed 's|@prefix@|$(prefix)|' scripts/fleetscope-server.service > $(DESTDIR)$(unitdir)/fleetscope-server.service
 uninstall:
 	rm -f $(addprefix $(DESTDIR)$(prefix)/bin/,$(BINARIES)) $(DESTDIR)$(unitdir)/fleetscope-server.service
+
+docker-check: ## build the Dockerfile with buildah and start the image (root; minutes; not part of test)
+	@scripts/docker-check.sh
 
 clean: ## remove build/ (keeps web/node_modules)
 	rm -rf build

@@ -41,6 +41,21 @@ bool fsc_backup_is_empty(const char *dir)
 	return empty;
 }
 
+/* Made in place, so that a kill leaves no other name behind; an empty mark is one of another start. */
+static enum fsc_status make_mark(const char *path, const char *text, size_t n, struct fsc_err *err)
+{
+	int fd = open(path, O_WRONLY | O_CREAT | O_CLOEXEC, 0600);
+	enum fsc_status st;
+
+	if (fd < 0)
+		return fsc_err_sys(err, errno, "create %s", path);
+	st = fsc_fs_write_all(fd, text, n, err);
+	if (st == FSC_OK && fdatasync(fd))
+		st = fsc_err_sys(err, errno, "sync %s", path);
+	close(fd);
+	return st;
+}
+
 enum fsc_status fsc_backup_mark(const char *dir, const char *name, bool *again, struct fsc_err *err)
 {
 	char *path = fsc_backup_path(dir, name), *was = NULL, *boot = NULL;
@@ -49,12 +64,15 @@ enum fsc_status fsc_backup_mark(const char *dir, const char *name, bool *again, 
 		fsc_fs_read_file(&boot, &n_boot, "/proc/sys/kernel/random/boot_id", 4096, err);
 
 	*again = false;
+	/* An older mark stays as it is: until everything was copied again, it is the truth. */
 	if (st == FSC_OK && access(path, F_OK) == 0) {
 		st = fsc_fs_read_file(&was, &n_was, path, 4096, err);
 		*again = st == FSC_OK && (n_was != n_boot || memcmp(was, boot, n_boot) != 0);
+	} else if (st == FSC_OK) {
+		st = make_mark(path, boot, n_boot, err);
 	}
 	if (st == FSC_OK)
-		st = fsc_fs_replace(path, boot, n_boot, 0600, err);
+		st = fsc_fs_sync_dir(dir, err);
 	fsc_free(was);
 	fsc_free(boot);
 	fsc_free(path);
