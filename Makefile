@@ -133,6 +133,7 @@ SRC_store := \
 	lib/store/trace_rows.c \
 	lib/store/trace_list.c \
 	lib/store/kernels.c \
+	lib/store/notes.c \
 	lib/store/queue.c \
 	lib/store/retention.c \
 	lib/store/storage.c \
@@ -198,6 +199,7 @@ SRC_jobs := \
 SRC_api := \
 	server/api/api_analysis.c \
 	server/api/api_bundles.c \
+	server/api/api_deletes.c \
 	server/api/api_export.c \
 	server/api/api_login.c \
 	server/api/api_meta.c \
@@ -205,6 +207,7 @@ SRC_api := \
 	server/api/api_slice.c \
 	server/api/api_timeline.c \
 	server/api/api_tokens.c \
+	server/api/api_trace_edit.c \
 	server/api/api_traces.c \
 	server/api/errors.c \
 	server/api/helpers.c \
@@ -315,6 +318,7 @@ TESTS_export := \
 TESTS_store := \
 	tests/unit/store/test_store_contract.c \
 	tests/unit/store/test_delete_contract.c \
+	tests/unit/store/test_notes_contract.c \
 	tests/unit/store/test_queue_contract.c \
 	tests/unit/store/test_retention_contract.c \
 	tests/unit/store/test_blob_contract.c \

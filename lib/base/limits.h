@@ -34,6 +34,8 @@
 /* control documents (jansson) and HTTP */
 #define FSC_MAX_CONTROL_JSON (8 * FSC_MIB)
 #define FSC_MAX_FACT_FRAME (1 * FSC_MIB)
+#define FSC_MAX_NOTES 1000u /* per trace */
+#define FSC_MAX_NOTE_BYTES 2000u
 #define FSC_MAX_UPLOAD_BYTES (16 * FSC_GIB)
 
 #endif

@@ -299,6 +299,8 @@ struct fsc_trace_row {
 	int64_t losses_kinds, losses_count;
 	int64_t received_at_ns;
 	int64_t indexed_at_ns; /* changes with every publish: good for an ETag */
+	bool keep;	       /* retention passes over it (store/notes.h) */
+	int64_t blob_deleted_at_ns; /* when its upload was let go: it cannot be indexed again; 0 = it is there */
 };
 fsc_nodiscard enum fsc_status fsc_store_trace_get(struct fsc_store *s, struct fsc_arena *a,
 						  int64_t project, int64_t id,
@@ -333,6 +335,7 @@ struct fsc_trace_query {
 	const char *q;			    /* NULL or "" = any */
 	struct fsc_filter state, job, host; /* state: "queued" "indexing" "ready" "failed" */
 	struct fsc_filter capture;
+	bool only_kept;
 	enum fsc_trace_sort sort;
 	bool ascending;
 	const char *cursor; /* FSC_EINVAL "cursor" when not ours or made for another sort */

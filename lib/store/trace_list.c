@@ -7,7 +7,7 @@
 
 #include "store/trace_rows.h"
 
-#define N_WHERE 21 /* parameters that every query of the list begins with */
+#define N_WHERE 22 /* parameters that every query of the list begins with */
 
 static const char *const sort_names[] = {
 	"received", "started", "duration", "slices", "bytes", "gpu_busy", "exposed_comm",
@@ -60,6 +60,7 @@ static enum fsc_status prepare(struct list *l, struct fsc_err *err)
 	put_filter(l->args + 9, &q->job);
 	put_filter(l->args + 13, &q->host);
 	put_filter(l->args + 17, &q->capture);
+	l->args[21] = q->only_kept ? fsc_v_int(1) : fsc_v_null();
 	snprintf(l->kind, sizeof(l->kind), "%s.%s", sort_names[q->sort],
 		 q->ascending ? "asc" : "desc");
 	if (!q->cursor)

@@ -54,6 +54,8 @@ static void read_ints(struct fsc_trace_row *t, const struct fsc_row *row)
 	t->losses_count = fsc_row_int(row, 35, 0);
 	t->received_at_ns = fsc_row_int(row, 36, 0);
 	t->indexed_at_ns = fsc_row_int(row, 37, 0);
+	t->keep = fsc_row_int(row, 48, 0) != 0;
+	t->blob_deleted_at_ns = fsc_row_int(row, 49, 0);
 }
 
 enum fsc_status fsc_store_read_item(struct fsc_trace_item *out, const struct fsc_row *row,

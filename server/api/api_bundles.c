@@ -154,6 +154,8 @@ static void emit_bundle(struct fsc_json *j, const struct fsc_bundle *b)
 	fsc_api_null_int(j, "rank", b->rank);
 	fsc_json_kint(j, "n_traces", b->n_traces);
 	fsc_json_kint(j, "n_failures", b->n_failures);
+	if (b->deleted_traces)
+		fsc_json_kint(j, "deleted_traces", b->deleted_traces);
 	fsc_api_error_obj(j, &e);
 }
 
@@ -190,8 +192,10 @@ static void emit_trace_refs(struct fsc_json *j, const struct fsc_trace_refs *t)
 }
 
 /* Another project's bundle is told apart from none by nobody. */
-static void fail_bundle(struct fsc_req *req, struct fsc_resp *resp, struct fsc_err *err)
+static void fail_bundle(struct fsc_req *req, struct fsc_resp *resp, int64_t id, struct fsc_err *err)
 {
+	if (err->status == FSC_ENOTFOUND && fsc_api_gone(req, resp, true, id))
+		return;
 	if (err->status == FSC_ENOTFOUND && strcmp(err->code, "blob_gone") != 0) {
 		fsc_err_clear(err);
 		fsc_err_set(err, FSC_ENOTFOUND, "no_such_bundle", "there is no such bundle");
@@ -226,7 +230,7 @@ void fsc_api_bundle_get(struct fsc_req *req, struct fsc_resp *resp)
 	    fsc_store_bundle_failures(store, &arena, id, &failures, &err) ||
 	    fsc_store_bundle_losses(store, &arena, id, &losses, &err) ||
 	    fsc_store_bundle_traces(store, &arena, id, &traces, &err)) {
-		fail_bundle(req, resp, &err);
+		fail_bundle(req, resp, id, &err);
 		goto out;
 	}
 	j = fsc_resp_json(resp, 200);
@@ -285,24 +289,6 @@ static void audit_bundle(const struct fsc_req *req, const char *action, int64_t 
 	fsc_api_audit(req, action, subject, "");
 }
 
-void fsc_api_bundle_delete(struct fsc_req *req, struct fsc_resp *resp)
-{
-	struct fsc_err err = FSC_ERR_INIT;
-	struct fsc_delete_request del = { .project = fsc_auth_project(req),
-					  .reason = FSC_DELETE_USER,
-					  .actor = req->who.label };
-	struct fsc_removed gone;
-	int64_t id;
-
-	if (bundle_id(req, &id, &err) || (del.bundle = id, false) ||
-	    fsc_removal_one(fsc_api_app(req)->ingest, &del, &gone, &err)) {
-		fail_bundle(req, resp, &err);
-		return;
-	}
-	audit_bundle(req, "bundle.delete", id);
-	resp->status = 204;
-}
-
 void fsc_api_bundle_reindex(struct fsc_req *req, struct fsc_resp *resp)
 {
 	struct fsc_err err = FSC_ERR_INIT;
@@ -311,7 +297,7 @@ void fsc_api_bundle_reindex(struct fsc_req *req, struct fsc_resp *resp)
 
 	if (bundle_id(req, &id, &err) ||
 	    fsc_ingest_reindex(fsc_api_app(req)->ingest, fsc_auth_project(req), id, &err)) {
-		fail_bundle(req, resp, &err);
+		fail_bundle(req, resp, id, &err);
 		return;
 	}
 	audit_bundle(req, "bundle.reindex", id);

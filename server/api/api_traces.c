@@ -5,6 +5,7 @@
 #include "api/deps.h"
 #include "api/handlers.h"
 #include "base/clock.h"
+#include "store/notes.h"
 
 /* Comma-separated values of a filter; more than the store takes is an error. */
 static enum fsc_status parse_filter(struct fsc_req *req, const char *name, const char *value,
@@ -44,6 +45,15 @@ static enum fsc_status parse_sort(struct fsc_trace_query *q, const char *sort, c
 	return FSC_OK;
 }
 
+static enum fsc_status parse_keep(struct fsc_trace_query *q, const char *keep, struct fsc_err *err)
+{
+	if (keep && *keep && strcmp(keep, "1") != 0)
+		return fsc_err_set(err, FSC_EINVAL, "bad_parameter",
+				   "parameter keep is 1 or left out");
+	q->only_kept = keep && *keep;
+	return FSC_OK;
+}
+
 static enum fsc_status parse_query(struct fsc_req *req, struct fsc_trace_query *q,
 				   struct fsc_err *err)
 {
@@ -66,6 +76,8 @@ static enum fsc_status parse_query(struct fsc_req *req, struct fsc_trace_query *
 		st = parse_filter(req, "host", fsc_req_param(req, "host"), &q->host, err);
 	if (!st)
 		st = parse_filter(req, "capture", fsc_req_param(req, "capture"), &q->capture, err);
+	if (!st)
+		st = parse_keep(q, fsc_req_param(req, "keep"), err);
 	return st;
 }
 
@@ -86,6 +98,8 @@ static void emit_row_trace(struct fsc_json *j, const struct fsc_trace_row *t)
 	opt_pct(j, "gpu_busy_pct", t->gpu_busy_ppm);
 	opt_pct(j, "exposed_comm_pct", t->exposed_comm_ppm);
 	fsc_json_kbool(j, "synthetic", t->synthetic);
+	fsc_json_kbool(j, "keep", t->keep);
+	fsc_json_kbool(j, "rebuildable", !t->blob_deleted_at_ns);
 	fsc_json_kint(j, "losses_kinds", t->losses_kinds);
 	fsc_json_kint(j, "losses_count", t->losses_count);
 }
@@ -250,34 +264,102 @@ static void emit_categories(struct fsc_json *j, const struct fsc_category_rows *
 	fsc_json_arr_end(j);
 }
 
-void fsc_api_trace_get(struct fsc_req *req, struct fsc_resp *resp)
+static void emit_notes(struct fsc_json *j, const struct fsc_notes *notes)
 {
-	struct fsc_store *store = fsc_api_app(req)->store;
+	fsc_json_key(j, "notes");
+	fsc_json_arr(j);
+	for (size_t i = 0; i < notes->n_items; i++) {
+		const struct fsc_note *n = &notes->items[i];
+
+		fsc_json_obj(j);
+		fsc_json_kid(j, "id", (uint64_t)n->id);
+		fsc_json_kint(j, "t0", n->t0_ns);
+		fsc_json_kint(j, "t1", n->t1_ns);
+		fsc_json_kstr(j, "text", n->text);
+		fsc_json_kstr(j, "author", n->author);
+		fsc_api_time(j, "created_at", n->created_at_ns);
+		fsc_api_time(j, "updated_at", n->updated_at_ns);
+		fsc_json_obj_end(j);
+	}
+	fsc_json_arr_end(j);
+}
+
+/* Everything that changes the answer: indexing, keep, the blob, each note. */
+static bool unchanged(struct fsc_api_trace *t, const struct fsc_notes *notes)
+{
+	size_t n = 4;
+	int64_t *key = fsc_arena_alloc(&t->arena, 4 + 2 * notes->n_items, sizeof(*key));
+
+	if (!key)
+		return false; /* no ETag then */
+	key[0] = t->row.id;
+	key[1] = t->row.indexed_at_ns;
+	key[2] = t->row.keep;
+	key[3] = t->row.blob_deleted_at_ns;
+	for (size_t i = 0; i < notes->n_items; i++) {
+		key[n++] = notes->items[i].id;
+		key[n++] = notes->items[i].updated_at_ns;
+	}
+	return fsc_resp_not_modified(t->resp, key, n * sizeof(*key));
+}
+
+/* Closes t. `fresh`: the answer to a change, without ETag. */
+static void answer_trace(struct fsc_api_trace *t, bool fresh)
+{
+	struct fsc_store *store = fsc_api_app(t->req)->store;
 	struct fsc_err err = FSC_ERR_INIT;
 	struct fsc_category_rows categories;
 	struct fsc_loss_rows losses;
-	struct fsc_api_trace t;
+	struct fsc_notes notes;
 	struct fsc_json j;
 
-	if (!fsc_api_trace_open(&t, req, resp, false))
-		return;
-	if (fsc_store_trace_categories(store, &t.arena, t.row.id, &categories, &err) ||
-	    fsc_store_trace_losses(store, &t.arena, t.row.id, &losses, &err)) {
-		fsc_api_fail(req, resp, &err);
+	if (fsc_store_trace_notes(store, &t->arena, t->row.id, &notes, &err) ||
+	    fsc_store_trace_categories(store, &t->arena, t->row.id, &categories, &err) ||
+	    fsc_store_trace_losses(store, &t->arena, t->row.id, &losses, &err)) {
+		fsc_api_fail(t->req, t->resp, &err);
 		goto out;
 	}
-	j = fsc_resp_json(resp, 200);
+	if (!fresh && unchanged(t, &notes))
+		goto out;
+	j = fsc_resp_json(t->resp, 200);
 	fsc_json_obj(&j);
-	emit_identity(&j, &t.row);
-	emit_numbers(&j, &t.row);
+	emit_identity(&j, &t->row);
+	emit_numbers(&j, &t->row);
+	fsc_json_kbool(&j, "keep", t->row.keep);
+	fsc_json_kbool(&j, "rebuildable", !t->row.blob_deleted_at_ns);
+	emit_notes(&j, &notes);
 	emit_categories(&j, &categories);
 	fsc_api_losses(&j, &losses);
 	fsc_json_key(&j, "meta");
-	if (t.row.meta_json && t.row.meta_json[0] == '{')
-		fsc_json_raw(&j, t.row.meta_json, strlen(t.row.meta_json));
+	if (t->row.meta_json && t->row.meta_json[0] == '{')
+		fsc_json_raw(&j, t->row.meta_json, strlen(t->row.meta_json));
 	else
 		fsc_json_raw(&j, "{}", 2);
 	fsc_json_obj_end(&j);
 out:
+	fsc_api_trace_close(t);
+}
+
+void fsc_api_trace_get(struct fsc_req *req, struct fsc_resp *resp)
+{
+	struct fsc_api_trace t;
+
+	if (fsc_api_trace_find(&t, req, resp))
+		answer_trace(&t, false);
+}
+
+void fsc_api_trace_patch(struct fsc_req *req, struct fsc_resp *resp)
+{
+	struct fsc_api_trace t;
+
+	/* Found before, so that one that was deleted says so; and after, for the answer. */
+	if (!fsc_api_trace_find(&t, req, resp))
+		return;
+	if (!fsc_api_trace_apply(&t)) {
+		fsc_api_trace_close(&t);
+		return;
+	}
 	fsc_api_trace_close(&t);
+	if (fsc_api_trace_find(&t, req, resp))
+		answer_trace(&t, true);
 }

@@ -52,6 +52,10 @@ static inline struct fsc_app *fsc_api_app(const struct fsc_req *req)
 /* The one mapping of errors to HTTP (errors.c). Usable as fsc_http_config.fail. */
 void fsc_api_fail(struct fsc_req *req, struct fsc_resp *resp, const struct fsc_err *err);
 
+/* When a bundle or trace of this id was deleted in the caller's project: fills resp with 410 "deleted", saying
+ * when, why and by whom, and returns true. */
+bool fsc_api_gone(struct fsc_req *req, struct fsc_resp *resp, bool is_bundle, int64_t id);
+
 /* One trace of the request's path: its row and, when with_segment, its segment. False: resp is filled (an
  * error, or 304 since the client has this version of this answer). Release with fsc_api_trace_close. */
 struct fsc_api_trace {
@@ -62,9 +66,13 @@ struct fsc_api_trace {
 	struct fsc_req *req;
 	struct fsc_resp *resp;
 };
+/* As fsc_api_trace_open without a segment, but never 304: for what changes without indexing. */
+bool fsc_api_trace_find(struct fsc_api_trace *t, struct fsc_req *req, struct fsc_resp *resp);
 bool fsc_api_trace_open(struct fsc_api_trace *t, struct fsc_req *req, struct fsc_resp *resp,
 			bool with_segment);
 void fsc_api_trace_close(struct fsc_api_trace *t);
+/* The change that the body of a PATCH asks for. False: resp is filled with the error. */
+bool fsc_api_trace_apply(struct fsc_api_trace *t);
 /* Window t0..t1 of the request, the whole trace by default; FSC_EINVAL when empty. */
 fsc_nodiscard enum fsc_status fsc_api_window(const struct fsc_req *req,
 					     const struct fsc_api_trace *t, int64_t *t0,

@@ -21,7 +21,7 @@ static const struct {
 	  NULL }, /* the trace is there, its segment is not */
 	{ FSC_ENOTFOUND, "blob_gone", 409, NULL },
 	{ FSC_ENOTFOUND, NULL, 404, NULL },
-	{ FSC_EEXIST, NULL, 409, NULL },
+	{ FSC_EEXIST, NULL, 409, NULL },		/* also "kept" */
 	{ FSC_ECORRUPT, "digest_mismatch", 400, NULL }, /* of an upload */
 	{ FSC_ECORRUPT, NULL, 500, NULL },		/* of our own files */
 	{ FSC_EUNSUPPORTED, NULL, 409, NULL },		/* a segment of another version: re-index */

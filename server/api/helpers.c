@@ -25,13 +25,11 @@ static enum fsc_status open_segment(struct fsc_api_trace *t, struct fsc_app *app
 	return fsc_query_segment(app->query, &t->row, &t->seg, err);
 }
 
-bool fsc_api_trace_open(struct fsc_api_trace *t, struct fsc_req *req, struct fsc_resp *resp,
-			bool with_segment)
+bool fsc_api_trace_find(struct fsc_api_trace *t, struct fsc_req *req, struct fsc_resp *resp)
 {
 	struct fsc_app *app = fsc_api_app(req);
 	struct fsc_err err = FSC_ERR_INIT;
 	uint64_t id = 0;
-	int64_t key[2];
 	enum fsc_status st;
 
 	memset(t, 0, sizeof(*t));
@@ -42,25 +40,43 @@ bool fsc_api_trace_open(struct fsc_api_trace *t, struct fsc_req *req, struct fsc
 	if (!st)
 		st = fsc_store_trace_get(app->store, &t->arena, fsc_auth_project(req), (int64_t)id,
 					 &t->row, &err);
-	if (st == FSC_ENOTFOUND) {
+	if (!st)
+		return true;
+	if (st == FSC_ENOTFOUND && !fsc_api_gone(req, resp, false, (int64_t)id)) {
 		fsc_err_clear(&err);
 		fsc_err_set(&err, st, "no_such_trace", "there is no such trace");
 	}
-	if (!st) {
-		key[0] = t->row.id;
-		key[1] = t->row.indexed_at_ns;
-		if (fsc_resp_not_modified(resp, key, sizeof(key)))
-			goto failed;
-		if (with_segment)
-			st = open_segment(t, app, &err);
-		if (!st && t->seg)
-			st = fsc_seg_view(&t->seg, t->seg, &req->stop, &err);
-	}
+	if (!resp->error_code[0])
+		fsc_api_fail(req, resp, &err);
+	fsc_arena_fini(&t->arena);
+	return false;
+}
+
+bool fsc_api_trace_open(struct fsc_api_trace *t, struct fsc_req *req, struct fsc_resp *resp,
+			bool with_segment)
+{
+	struct fsc_app *app = fsc_api_app(req);
+	struct fsc_err err = FSC_ERR_INIT;
+	int64_t key[2];
+	enum fsc_status st = FSC_OK;
+
+	if (!fsc_api_trace_find(t, req, resp))
+		return false;
+	key[0] = t->row.id;
+	key[1] = t->row.indexed_at_ns;
+	if (fsc_resp_not_modified(resp, key, sizeof(key)))
+		goto failed;
+	if (with_segment)
+		st = open_segment(t, app, &err);
+	if (!st && t->seg)
+		st = fsc_seg_view(&t->seg, t->seg, &req->stop, &err);
 	if (!st) {
 		t->info = t->seg ? fsc_seg_info(t->seg) : NULL;
 		return true;
 	}
-	fsc_api_fail(req, resp, &err);
+	/* deleted between the row and the file? */
+	if (st != FSC_ENOTFOUND || !fsc_api_gone(req, resp, false, key[0]))
+		fsc_api_fail(req, resp, &err);
 failed:
 	fsc_arena_fini(&t->arena);
 	return false;

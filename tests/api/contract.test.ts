@@ -319,10 +319,12 @@ test('the metrics count all of this', async () => {
 });
 
 test('deleting a bundle takes its trace away', async () => {
-	assert.equal((await call(s, 'DELETE', `/api/v1/bundles/${bundle.id}`)).status, 204);
-	assert.equal((await call(s, 'GET', base)).status, 404);
-	assert.equal((await call(s, 'GET', `${base}/tracks`)).status, 404);
-	assert.equal((await call(s, 'DELETE', `/api/v1/bundles/${bundle.id}`)).status, 404);
+	assert.equal((await call(s, 'POST', '/api/v1/deletions', { body: { trace, dry_run: true } })).json.bundles, 1);
+	const gone = await call(s, 'DELETE', `/api/v1/bundles/${bundle.id}`);
+	assert.deepEqual([gone.status, gone.json.bundles, gone.json.traces], [200, 1, 1]);
+	assert.equal((await call(s, 'GET', base)).status, 410);
+	assert.equal((await call(s, 'GET', `${base}/tracks`)).status, 410);
+	assert.equal((await call(s, 'DELETE', `/api/v1/bundles/${bundle.id}`)).status, 410);
 	assert.equal((await ok('/api/v1/traces')).total, 0);
 });
 
@@ -335,6 +337,16 @@ test('an upload is answered as the contract says', async () => {
 	assert.equal(twice.json.id, r.json.id);
 	assert.equal(twice.json.duplicate, true);
 	assert.deepEqual(twice.json.ignored.sort(), ['job', 'name']);
+});
+
+test('a single trace is kept, noted and deleted', async () => {
+	const b = await uploadAndWait(s, 'one.json', kinetoBytes({ steps: 9 }));
+	const path = `/api/v1/traces/${b.traces[0]!.id}`;
+	const t = await call(s, 'PATCH', path, { body: { keep: true, notes_add: [{ t0: 5, t1: 9, text: 'here' }] } });
+	assert.deepEqual([t.status, t.json.keep, t.json.notes[0].text], [200, true, 'here']);
+	assert.equal((await call(s, 'DELETE', path)).status, 409);
+	assert.equal((await call(s, 'DELETE', `${path}?kept=delete`)).status, 200);
+	assert.equal((await call(s, 'PATCH', path, { body: {} })).status, 410);
 });
 
 test('every operation of the contract was called', () => assert.deepEqual(neverHit(), []));

@@ -20,7 +20,7 @@
 	"launch_ambiguous, synthetic, blob_bytes, segment_bytes, segment_version, "             \
 	"analysis_version, gpu_busy_ppm, exposed_comm_ppm, losses_kinds, losses_count, "        \
 	"received_at, indexed_at, state, stage, done, total, started_at, err_code, "            \
-	"err_message, err_file, err_offset, segment "
+	"err_message, err_file, err_offset, segment, keep, blob_deleted_at "
 
 /* One word of a search: in the text of the row, the bundle's id, or in the name of a kernel of the trace. */
 #define WORD(p)                                                                                \
@@ -28,19 +28,20 @@
 	"OR trace IN (SELECT k.trace "                                                         \
 	"FROM name n JOIN kernel k ON k.name = n.id WHERE k.scope = 0 AND n.text LIKE " p " "  \
 	"ESCAPE '\\')) "
-/* parameters: 1 project; 2-5 words; 6-9 state; 10-13 job; 14-17 host; 18-21 capture */
+/* parameters: 1 project; 2-5 words; 6-9 state; 10-13 job; 14-17 host; 18-21 capture; 22 keep or NULL */
 #define IN_STATE "(?6 IS NULL OR state IN (?6, ?7, ?8, ?9)) "
 #define IN_JOB "(?10 IS NULL OR COALESCE(job, '') IN (?10, ?11, ?12, ?13)) "
 #define IN_HOST "(?14 IS NULL OR COALESCE(host, '') IN (?14, ?15, ?16, ?17)) "
-#define LIST_BASE                                                           \
-	"FROM listing WHERE project = ?1 " WORD("?2") WORD("?3") WORD("?4") \
-		WORD("?5") "AND (?18 IS NULL OR COALESCE(capture, '') IN (?18, ?19, ?20, ?21)) "
+#define LIST_BASE                                                                                \
+	"FROM listing WHERE project = ?1 " WORD("?2") WORD("?3") WORD("?4")                      \
+		WORD("?5") "AND (?18 IS NULL OR COALESCE(capture, '') IN (?18, ?19, ?20, ?21)) " \
+			   "AND (?22 IS NULL OR keep = ?22) "
 #define LIST_WHERE LIST_BASE "AND " IN_STATE "AND " IN_JOB "AND " IN_HOST
-/* further parameters: 22 key and 23 id of the last row of the page before, or NULL; 24 limit */
+/* further parameters: 23 key and 24 id of the last row of the page before, or NULL; 25 limit */
 #define LIST_PAGE(key, cmp, dir)                                                                  \
-	"SELECT " LISTING_COLUMNS ", " key " AS sort_key " LIST_WHERE "AND (?23 IS NULL OR (" key \
-	", sort_id) " cmp " (?22, ?23)) "                                                         \
-	"ORDER BY sort_key " dir ", sort_id " dir " LIMIT ?24"
+	"SELECT " LISTING_COLUMNS ", " key " AS sort_key " LIST_WHERE "AND (?24 IS NULL OR (" key \
+	", sort_id) " cmp " (?23, ?24)) "                                                         \
+	"ORDER BY sort_key " dir ", sort_id " dir " LIMIT ?25"
 #define LIST_BOTH(name, key)                              \
 	[FSC_Q_##name##_D] = LIST_PAGE(key, "<", "DESC"), \
 	[FSC_Q_##name##_A] = LIST_PAGE(key, ">", "ASC")
@@ -542,4 +543,24 @@ const char *const fsc_sqlite_queries[FSC_Q_COUNT] = {
 		"AND EXISTS (SELECT 1 FROM trace t WHERE t.bundle = b.id "
 		"AND (t.segment_version < ?1 OR t.analysis_version < ?2)) ORDER BY b.id DESC LIMIT "
 		"?4",
+
+	/* keep, notes */
+	[FSC_Q_NOTES] = "SELECT n.id, n.t0_abs_ns, n.t1_abs_ns, n.text, n.author, n.created_at, "
+			"n.updated_at, t.t_base_ns FROM note n JOIN trace t ON t.id = n.trace "
+			"WHERE n.trace = ?1 ORDER BY n.t0_abs_ns, n.id",
+	[FSC_Q_NOTE_GET] =
+		"SELECT t0_abs_ns, t1_abs_ns, text FROM note WHERE trace = ?1 AND id = ?2",
+	[FSC_Q_NOTE_COUNT] = "SELECT COUNT(*) FROM note WHERE trace = ?1",
+	[FSC_Q_NOTE_BASE] = "SELECT t_base_ns FROM trace WHERE project = ?1 AND id = ?2",
+	/* 1 id, 2 project, 3 trace, 4 t0, 5 t1, 6 text, 7 author, 8 now */
+	[FSC_Q_NOTE_INSERT] = "INSERT INTO note (id, project, trace, t0_abs_ns, t1_abs_ns, text, "
+			      "author, created_at, updated_at) VALUES (?1, ?2, ?3, ?4, ?5, ?6, "
+			      "?7, ?8, ?8)",
+	/* 1 id, 2 t0, 3 t1, 4 text or NULL, 5 now */
+	[FSC_Q_NOTE_UPDATE] = "UPDATE note SET t0_abs_ns = ?2, t1_abs_ns = ?3, text = "
+			      "COALESCE(?4, text), updated_at = ?5 WHERE id = ?1",
+	[FSC_Q_NOTE_DELETE] = "DELETE FROM note WHERE trace = ?1 AND id = ?2",
+	[FSC_Q_KEEP_PUT] = "INSERT INTO trace_keep (trace, project, actor, at) VALUES (?1, ?2, ?3, "
+			   "?4) ON CONFLICT (trace) DO NOTHING",
+	[FSC_Q_KEEP_DROP] = "DELETE FROM trace_keep WHERE trace = ?1",
 };
