@@ -190,7 +190,10 @@ SRC_service := \
 	server/service/ingest_sweep.c \
 	server/service/query.c \
 	server/service/removal.c \
-	server/service/slices.c
+	server/service/slices.c \
+	server/service/uploads.c \
+	server/service/uploads_piece.c \
+	server/service/uploads_sweep.c
 
 SRC_jobs := \
 	server/jobs/index_run.c \
@@ -209,6 +212,7 @@ SRC_api := \
 	server/api/api_tokens.c \
 	server/api/api_trace_edit.c \
 	server/api/api_traces.c \
+	server/api/api_uploads.c \
 	server/api/errors.c \
 	server/api/helpers.c \
 	server/api/routes.c
@@ -344,7 +348,8 @@ TESTS_auth := \
 TESTS_service := \
 	tests/unit/service/test_backup.c \
 	tests/unit/service/test_durability.c \
-	tests/unit/service/test_ingest.c
+	tests/unit/service/test_ingest.c \
+	tests/unit/service/test_uploads.c
 
 TESTS_jobs := \
 	tests/unit/jobs/test_kill9.c \

@@ -21,6 +21,7 @@
 
 #define SEC_NS INT64_C(1000000000)
 #define SWEEP_OLDER_NS (3600 * SEC_NS)
+#define UPLOADS_EVERY_NS (60 * SEC_NS)
 #define TICK_MS 5000
 #define GRACE_MS 10000
 #define STOP_MAX_S 30
@@ -58,6 +59,16 @@ static void sweep(struct fsc_server *s, bool fresh)
 			"msg=\"removed leftovers\" temps=%llu blobs=%llu segments=%llu bytes=%llu",
 			(unsigned long long)done.temps, (unsigned long long)done.blobs,
 			(unsigned long long)done.segments, (unsigned long long)done.bytes);
+}
+
+static void sweep_uploads(struct fsc_server *s)
+{
+	struct fsc_err err = FSC_ERR_INIT;
+	char msg[300];
+
+	if (fsc_uploads_sweep(s->app.uploads, &err))
+		fsc_log(FSC_LOG_WARN, "server", "msg=\"sweep of uploads failed\" code=%s error=%s",
+			err.code, fsc_log_quote(msg, sizeof(msg), err.msg));
 }
 
 /* Tokens: a given one is adopted, otherwise the first is made and shown once. */
@@ -121,7 +132,9 @@ static enum fsc_status open_data(struct fsc_server *s, struct fsc_err *err)
 	in.queued = fsc_worker_wake;
 	in.queued_ctx = s->app.worker;
 	s->app.ingest = fsc_ingest_new(&in);
-	return FSC_OK;
+	s->app.uploads = fsc_uploads_new(&(struct fsc_uploads_opts){
+		.store = in.store, .blobs = in.blobs, .ingest = s->app.ingest });
+	return fsc_uploads_load(s->app.uploads, err);
 }
 
 static enum fsc_status listen_http(struct fsc_server *s, struct fsc_err *err)
@@ -209,7 +222,7 @@ bool fsc_server_tick(struct fsc_server *s, unsigned ms)
 
 enum fsc_status fsc_server_wait(struct fsc_server *s, struct fsc_err *err)
 {
-	int64_t swept = fsc_clock_mono_ns();
+	int64_t swept = fsc_clock_mono_ns(), uploads_swept = 0;
 
 	while (!fsc_server_tick(s, TICK_MS)) {
 		struct fsc_err health = FSC_ERR_INIT;
@@ -220,6 +233,10 @@ enum fsc_status fsc_server_wait(struct fsc_server *s, struct fsc_err *err)
 		if (st && !strcmp(health.code, "store_broken")) {
 			*err = health;
 			return health.status;
+		}
+		if (fsc_clock_mono_ns() - uploads_swept >= UPLOADS_EVERY_NS) {
+			sweep_uploads(s);
+			uploads_swept = fsc_clock_mono_ns();
 		}
 		if (fsc_clock_mono_ns() - swept < SWEEP_OLDER_NS)
 			continue;
@@ -242,6 +259,7 @@ void fsc_server_stop(struct fsc_server *s)
 	fsc_auth_free(s->app.auth);
 	fsc_analyses_free(s->app.analyses);
 	fsc_query_free(s->app.query);
+	fsc_uploads_free(s->app.uploads);
 	fsc_ingest_free(s->app.ingest);
 	fsc_blobs_close(s->app.blobs);
 	fsc_store_close(s->app.store);

@@ -37,5 +37,7 @@
 #define FSC_MAX_NOTES 1000u /* per trace */
 #define FSC_MAX_NOTE_BYTES 2000u
 #define FSC_MAX_UPLOAD_BYTES (16 * FSC_GIB)
+#define FSC_MAX_UPLOAD_SESSIONS 4096u /* resumable uploads of a project that go on */
+#define FSC_MAX_UPLOAD_AGE_S 86400u   /* then what was not completed is given up */
 
 #endif

@@ -252,6 +252,12 @@ enum fsc_status fsc_blob_part_pause(struct fsc_blob_put *p, struct fsc_err *err)
 	return p->b->ops->sink_pause(p->sink, err);
 }
 
+void fsc_blob_part_rest(struct fsc_blob_put *p)
+{
+	if (!p->finished)
+		p->b->ops->sink_rest(p->sink);
+}
+
 bool fsc_blob_part_sealed(const struct fsc_blob_put *p)
 {
 	return p->sealed;

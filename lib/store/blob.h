@@ -69,6 +69,8 @@ fsc_nodiscard enum fsc_status fsc_blob_part_resume(struct fsc_blob_put **out, st
 /* What was written is durable, also its name; the descriptor is closed until the next write. After a failed
  * write the put goes on behind the last whole one. */
 fsc_nodiscard enum fsc_status fsc_blob_part_pause(struct fsc_blob_put *p, struct fsc_err *err);
+/* Only closes the descriptor until the next write or pause: does not wait for the disk. */
+void fsc_blob_part_rest(struct fsc_blob_put *p);
 /* A commit put these bytes in place as a blob before a crash: nothing may be added, only committed again. */
 bool fsc_blob_part_sealed(const struct fsc_blob_put *p);
 /* After a commit too: it leaves the part, so that a crash before the rows are written loses nothing. */

@@ -190,6 +190,13 @@ static enum fsc_status sink_pause(struct fsc_blob_sink *s, struct fsc_err *err)
 	return st;
 }
 
+static void sink_rest(struct fsc_blob_sink *s)
+{
+	if (s->fd >= 0)
+		close(s->fd);
+	s->fd = -1;
+}
+
 static enum fsc_status sink_write(struct fsc_blob_sink *s, const void *p, size_t n,
 				  struct fsc_err *err)
 {
@@ -503,6 +510,7 @@ static const struct fsc_blobs_ops dir_ops = {
 	.sink_write = sink_write,
 	.sink_keep = sink_keep,
 	.sink_pause = sink_pause,
+	.sink_rest = sink_rest,
 	.sink_fd = sink_fd,
 	.sink_finish = sink_finish,
 	.sink_open = sink_open,

@@ -24,6 +24,8 @@ struct fsc_blobs_ops {
 				     struct fsc_err *err);
 	/* Of a kept one: durable so far; sink_write goes on. */
 	enum fsc_status (*sink_pause)(struct fsc_blob_sink *s, struct fsc_err *err);
+	void (*sink_rest)(
+		struct fsc_blob_sink *s);	 /* of a kept one: holds no descriptor until then */
 	int (*sink_fd)(struct fsc_blob_sink *s); /* for segments: something to map and seek in */
 	enum fsc_status (*sink_finish)(struct fsc_blob_sink *s, struct fsc_err *err);
 	/* After finish: a descriptor to read it with, owned by the caller. */

@@ -10,9 +10,8 @@
 
 /* ---- upload ---- */
 
-/* Repr-Digest (RFC 9530): a list of `algorithm=:base64:`; only sha-256 is looked at. */
-static enum fsc_status parse_digest(const struct fsc_req *req, uint8_t sha256[32], bool *given,
-				    struct fsc_err *err)
+enum fsc_status fsc_api_digest(const struct fsc_req *req, uint8_t sha256[32], bool *given,
+			       struct fsc_err *err)
 {
 	const char *s = fsc_req_header(req, "Repr-Digest");
 	size_t n, got = 0;
@@ -40,28 +39,36 @@ static void upload_abort(void *ctx)
 	fsc_ingest_abort(ctx);
 }
 
-enum fsc_status fsc_api_upload_open(void *arg, struct fsc_req *req, struct fsc_body_sink *sink,
+enum fsc_status fsc_api_upload_meta(const struct fsc_req *req, struct fsc_upload_begin *b,
 				    struct fsc_err *err)
 {
+	*b = (struct fsc_upload_begin)FSC_UPLOAD_BEGIN_INIT;
+	b->project = fsc_auth_project(req);
+	b->name = fsc_req_param(req, "name");
+	b->job = fsc_req_param(req, "job");
+	b->host = fsc_req_param(req, "host");
+	b->capture = fsc_req_param(req, "capture");
+	b->idempotency_key = fsc_req_header(req, "Idempotency-Key");
+	return fsc_req_i64(&b->rank, req, "rank", -1, 0, 1000000, err);
+}
+
+enum fsc_status fsc_api_upload_open(void *arg, struct fsc_req *req, struct fsc_resp *resp,
+				    struct fsc_body_sink *sink, struct fsc_err *err)
+{
 	struct fsc_app *app = arg;
-	struct fsc_upload_begin b = FSC_UPLOAD_BEGIN_INIT;
+	struct fsc_upload_begin b;
 	struct fsc_upload *u = NULL;
 	uint8_t sha256[32];
 	bool given;
-	enum fsc_status st = parse_digest(req, sha256, &given, err);
+	enum fsc_status st = fsc_api_digest(req, sha256, &given, err);
 
+	(void)resp;
 	if (!st)
-		st = fsc_req_i64(&b.rank, req, "rank", -1, 0, 1000000, err);
+		st = fsc_api_upload_meta(req, &b, err);
 	if (st)
 		return st;
-	b.project = fsc_auth_project(req);
 	b.bytes = req->content_length == UINT64_MAX ? -1 : (int64_t)req->content_length;
-	b.name = fsc_req_param(req, "name");
-	b.job = fsc_req_param(req, "job");
-	b.host = fsc_req_param(req, "host");
-	b.capture = fsc_req_param(req, "capture");
 	b.sha256 = given ? sha256 : NULL;
-	b.idempotency_key = fsc_req_header(req, "Idempotency-Key");
 	st = fsc_ingest_begin(&u, app->ingest, &b, err);
 	if (!st)
 		*sink = (struct fsc_body_sink){ u, upload_write, upload_abort };
@@ -89,31 +96,36 @@ static void emit_ignored(struct fsc_json *j, unsigned ignored)
 	fsc_json_arr_end(j);
 }
 
+void fsc_api_upload_answer(struct fsc_resp *resp, const struct fsc_upload_done *done)
+{
+	struct fsc_json j;
+	char hex[FSC_SHA256_HEX], where[64];
+
+	fsc_hex(hex, done->sha256, sizeof(done->sha256));
+	snprintf(where, sizeof(where), "/api/v1/bundles/%lld", (long long)done->id);
+	fsc_resp_header(resp, "Location", where);
+	j = fsc_resp_json(resp, 202);
+	fsc_json_obj(&j);
+	fsc_json_kid(&j, "id", (uint64_t)done->id);
+	fsc_json_kstr(&j, "sha256", hex);
+	fsc_json_kint(&j, "bytes", done->bytes);
+	fsc_json_kstr(&j, "state", fsc_bundle_state_name(done->state));
+	fsc_json_kbool(&j, "duplicate", done->duplicate);
+	emit_ignored(&j, done->ignored);
+	fsc_json_obj_end(&j);
+}
+
 void fsc_api_bundle_upload(struct fsc_req *req, struct fsc_resp *resp)
 {
 	struct fsc_err err = FSC_ERR_INIT;
 	struct fsc_upload *u = req->sink.ctx;
 	struct fsc_upload_done done;
-	struct fsc_json j;
-	char hex[FSC_SHA256_HEX], where[64];
 
 	memset(&req->sink, 0, sizeof(req->sink)); /* finish takes it */
-	if (fsc_ingest_finish(u, &done, &err)) {
+	if (fsc_ingest_finish(u, &done, &err))
 		fsc_api_fail(req, resp, &err);
-		return;
-	}
-	fsc_hex(hex, done.sha256, sizeof(done.sha256));
-	snprintf(where, sizeof(where), "/api/v1/bundles/%lld", (long long)done.id);
-	fsc_resp_header(resp, "Location", where);
-	j = fsc_resp_json(resp, 202);
-	fsc_json_obj(&j);
-	fsc_json_kid(&j, "id", (uint64_t)done.id);
-	fsc_json_kstr(&j, "sha256", hex);
-	fsc_json_kint(&j, "bytes", done.bytes);
-	fsc_json_kstr(&j, "state", fsc_bundle_state_name(done.state));
-	fsc_json_kbool(&j, "duplicate", done.duplicate);
-	emit_ignored(&j, done.ignored);
-	fsc_json_obj_end(&j);
+	else
+		fsc_api_upload_answer(resp, &done);
 }
 
 /* ---- state ---- */

@@ -205,6 +205,7 @@ void fsc_api_metrics(struct fsc_req *req, struct fsc_resp *resp)
 		     "fleetscope_build_info{version=\"%s\"} 1\n",
 		     FSC_VERSION);
 	fsc_http_metrics(req->http, &resp->body);
+	fsc_uploads_metrics(fsc_api_app(req)->uploads, &resp->body);
 	write_store(&resp->body, &s);
 	write_workers(app, &resp->body);
 	write_process(app, &resp->body);

@@ -12,6 +12,7 @@
 #include "service/ingest.h"
 #include "service/query.h"
 #include "service/removal.h"
+#include "service/uploads.h"
 
 #define FSC_API_ARENA_MAX (64u << 20)
 
@@ -19,6 +20,7 @@ struct fsc_app {
 	struct fsc_store *store;
 	struct fsc_blobs *blobs;
 	struct fsc_ingest *ingest;
+	struct fsc_uploads *uploads;
 	struct fsc_worker *worker;
 	struct fsc_query *query;
 	struct fsc_analyses *analyses;
@@ -113,6 +115,16 @@ fsc_nodiscard enum fsc_status fsc_api_body(const struct fsc_req *req, struct jso
 /* Streams an export as a download; e goes with the answer. */
 struct fsc_exporting;
 void fsc_api_send_export(struct fsc_resp *resp, struct fsc_exporting *e, const char *name);
+
+/* ---- shared by api_bundles.c and api_uploads.c ---- */
+/* Repr-Digest (RFC 9530): a list of `algorithm=:base64:`; only sha-256 is looked at. FSC_EINVAL "bad_digest". */
+fsc_nodiscard enum fsc_status fsc_api_digest(const struct fsc_req *req, uint8_t sha256[32],
+					     bool *given, struct fsc_err *err);
+/* Project, metadata and key of an upload; bytes and digest are left to the caller. */
+fsc_nodiscard enum fsc_status fsc_api_upload_meta(const struct fsc_req *req,
+						  struct fsc_upload_begin *b, struct fsc_err *err);
+/* 202 with the bundle that an upload became. */
+void fsc_api_upload_answer(struct fsc_resp *resp, const struct fsc_upload_done *done);
 
 /* An audit row; a failure to write it is logged. subject may be "". */
 void fsc_api_audit(const struct fsc_req *req, const char *action, const char *subject,

@@ -24,8 +24,11 @@ static const struct {
 	{ FSC_EEXIST, NULL, 409, NULL },		/* also "kept" */
 	{ FSC_ECORRUPT, "digest_mismatch", 400, NULL }, /* of an upload */
 	{ FSC_ECORRUPT, NULL, 500, NULL },		/* of our own files */
-	{ FSC_EUNSUPPORTED, NULL, 409, NULL },		/* a segment of another version: re-index */
+	{ FSC_EUNSUPPORTED, "upload_media_type", 415, NULL },
+	{ FSC_EUNSUPPORTED, NULL, 409, NULL }, /* a segment of another version: re-index */
 	{ FSC_EBUSY, "bundle_indexing", 409, NULL },
+	{ FSC_EBUSY, "too_many_uploads", 429, "60" },
+	{ FSC_EBUSY, "upload_busy", 503, "1" },
 	{ FSC_EBUSY, NULL, 503, "2" },
 	{ FSC_EFULL, NULL, 507, "60" },
 	{ FSC_EDENIED, "bad_token", 401, NULL },

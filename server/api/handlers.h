@@ -9,8 +9,9 @@
 #include "api/routes.def"
 #undef FSC_ROUTE
 
-/* Opens the body of POST /bundles; see fsc_http_config.open_body. */
-enum fsc_status fsc_api_upload_open(void *app, struct fsc_req *req, struct fsc_body_sink *sink,
-				    struct fsc_err *err);
+/* Open the bodies of the RAW routes; see fsc_http_config.open_body. */
+typedef enum fsc_status fsc_body_opener(void *app, struct fsc_req *req, struct fsc_resp *resp,
+					struct fsc_body_sink *sink, struct fsc_err *err);
+fsc_body_opener fsc_api_upload_open, fsc_api_piece_open;
 
 #endif

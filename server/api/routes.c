@@ -40,6 +40,24 @@ static bool authorize(void *app, struct fsc_req *req, uint32_t perm, struct fsc_
 	return fsc_auth_check(((struct fsc_app *)app)->auth, req, perm, resp);
 }
 
+static enum fsc_status open_body(void *app, struct fsc_req *req, struct fsc_resp *resp,
+				 struct fsc_body_sink *sink, struct fsc_err *err)
+{
+	static const struct {
+		fsc_handler *handler;
+		fsc_body_opener *open;
+	} openers[] = {
+		{ fsc_api_bundle_upload, fsc_api_upload_open },
+		{ fsc_api_upload_begin, fsc_api_piece_open },
+		{ fsc_api_upload_piece, fsc_api_piece_open },
+	};
+
+	for (size_t i = 0; i < FSC_ARRAY_LEN(openers); i++)
+		if (openers[i].handler == req->route->handler)
+			return openers[i].open(app, req, resp, sink, err);
+	return fsc_err_set(err, FSC_EBUG, NULL, "a raw route without a way to open its body");
+}
+
 void fsc_api_configure(const struct fsc_api_table *t, struct fsc_app *app,
 		       struct fsc_http_config *cfg)
 {
@@ -47,6 +65,6 @@ void fsc_api_configure(const struct fsc_api_table *t, struct fsc_app *app,
 	cfg->n_routes = FSC_ARRAY_LEN(routes);
 	cfg->app = app;
 	cfg->authorize = authorize;
-	cfg->open_body = fsc_api_upload_open;
+	cfg->open_body = open_body;
 	cfg->fail = fsc_api_fail;
 }

@@ -354,7 +354,7 @@ static enum MHD_Result on_head(struct exchange *x, const char *method, const cha
 	if (!fsc_gates_pass(&x->req, &x->resp))
 		return refuse(x);
 	if (x->req.route && (x->req.route->flags & FSC_ROUTE_RAW) &&
-	    x->h->cfg.open_body(x->h->cfg.app, &x->req, &x->req.sink, &err)) {
+	    x->h->cfg.open_body(x->h->cfg.app, &x->req, &x->resp, &x->req.sink, &err)) {
 		x->h->cfg.fail(&x->req, &x->resp, &err);
 		return refuse(x);
 	}

@@ -39,8 +39,8 @@ enum fsc_route_flag {
 typedef void fsc_handler(struct fsc_req *req, struct fsc_resp *resp);
 
 struct fsc_route {
-	const char *method;
-	const char *path; /* segments, "{name}" stands for one segment */
+	const char *method; /* GET answers HEAD too, unless the path has a HEAD of its own */
+	const char *path;   /* segments, "{name}" stands for one segment */
 	fsc_handler *handler;
 	uint32_t perm;
 	uint64_t max_body; /* 0: the route takes no body */
@@ -74,9 +74,10 @@ struct fsc_http_config {
 	void *app; /* fsc_req_app() */
 	/* Finds out who is asking and whether that may do perm; on refusal fills resp and returns false. */
 	bool (*authorize)(void *app, struct fsc_req *req, uint32_t perm, struct fsc_resp *resp);
-	/* Opens the sink of a RAW route before the body is read; an error becomes the response. */
-	enum fsc_status (*open_body)(void *app, struct fsc_req *req, struct fsc_body_sink *sink,
-				     struct fsc_err *err);
+	/* Opens the sink of a RAW route before the body is read; an error becomes the response. Headers that it
+	 * puts into resp stay, whatever answer follows. */
+	enum fsc_status (*open_body)(void *app, struct fsc_req *req, struct fsc_resp *resp,
+				     struct fsc_body_sink *sink, struct fsc_err *err);
 	/* Turns an error into a response (the one table of the API). */
 	void (*fail)(struct fsc_req *req, struct fsc_resp *resp, const struct fsc_err *err);
 	/* GET of a path that no route has: pages and static files. */

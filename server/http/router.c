@@ -28,9 +28,12 @@ static int match(const struct fsc_req *req, const char *pattern)
 	return i == req->n_segments ? fixed : -1;
 }
 
-static bool method_is(const struct fsc_req *req, const struct fsc_route *r)
+/* A HEAD of its own wins over the GET that also answers it, at the same path. */
+static int method_fits(const struct fsc_req *req, const struct fsc_route *r)
 {
-	return !strcmp(r->method, req->is_head ? "GET" : req->method);
+	if (!strcmp(r->method, req->method))
+		return 2;
+	return req->is_head && !strcmp(r->method, "GET");
 }
 
 static void add_allow(char allow[64], const char *method)
@@ -39,7 +42,7 @@ static void add_allow(char allow[64], const char *method)
 
 	if (!strstr(allow, method))
 		snprintf(allow + n, 64 - n, "%s%s%s", n ? ", " : "", method,
-			 !strcmp(method, "GET") ? ", HEAD" : "");
+			 !strcmp(method, "GET") && !strstr(allow, "HEAD") ? ", HEAD" : "");
 }
 
 enum fsc_router_result fsc_router_find(struct fsc_req *req, char allow[64])
@@ -51,14 +54,14 @@ enum fsc_router_result fsc_router_find(struct fsc_req *req, char allow[64])
 	allow[0] = '\0';
 	for (size_t i = 0; i < cfg->n_routes; i++) {
 		const struct fsc_route *r = &cfg->routes[i];
-		int score = match(req, r->path);
+		int score = match(req, r->path), fits = method_fits(req, r);
 
 		if (score < 0)
 			continue;
 		any = true;
 		add_allow(allow, r->method);
-		if (method_is(req, r) && score > best) {
-			best = score;
+		if (fits && 2 * score + fits > best) {
+			best = 2 * score + fits;
 			req->route = r;
 		}
 	}

@@ -12,9 +12,6 @@
 #include "service/ingest_int.h"
 #include "store/blob.h"
 
-/* How often an upload looks whether the disk still has room, and what one of unknown length is taken to need. */
-#define ADMIT_STEP_BYTES (256 * FSC_MIB)
-
 struct fsc_upload {
 	struct fsc_ingest *in;			 /* borrowed */
 	struct fsc_blob_put *put;		 /* owned */
@@ -89,13 +86,13 @@ void fsc_ingest_release(struct fsc_ingest *in, struct fsc_ingest_hold *h)
 /* ---- room on the disk ---- */
 
 /* An upload takes its bytes, and its segments about as many again. */
-static uint64_t need_of(int64_t announced)
+uint64_t fsc_ingest_need(int64_t length)
 {
-	return announced >= 0 ? 2 * (uint64_t)announced : ADMIT_STEP_BYTES;
+	return length >= 0 ? 2 * (uint64_t)length : FSC_INGEST_STEP_BYTES;
 }
 
 /* Promises first and looks then, so that of two uploads at once not both see the room of one. */
-static enum fsc_status promise(struct fsc_ingest *in, uint64_t bytes, struct fsc_err *err)
+enum fsc_status fsc_ingest_promise(struct fsc_ingest *in, uint64_t bytes, struct fsc_err *err)
 {
 	uint64_t all = atomic_fetch_add(&in->promised, bytes) + bytes;
 	enum fsc_status st = fsc_blobs_admit(in->o.blobs, all, err);
@@ -105,12 +102,17 @@ static enum fsc_status promise(struct fsc_ingest *in, uint64_t bytes, struct fsc
 	return st;
 }
 
+void fsc_ingest_unpromise(struct fsc_ingest *in, uint64_t bytes)
+{
+	atomic_fetch_sub(&in->promised, bytes);
+}
+
 /* Written bytes are missing on the disk already. */
 static void keep_promise(struct fsc_upload *u, uint64_t bytes)
 {
 	bytes = bytes < u->promised ? bytes : u->promised;
 	u->promised -= bytes;
-	atomic_fetch_sub(&u->in->promised, bytes);
+	fsc_ingest_unpromise(u->in, bytes);
 }
 
 /* From time to time while the body comes: others write to this disk too. */
@@ -121,12 +123,12 @@ static enum fsc_status look_again(struct fsc_upload *u, struct fsc_err *err)
 	if (u->announced >= 0) {
 		st = fsc_blobs_admit(u->in->o.blobs, atomic_load(&u->in->promised), err);
 	} else {
-		uint64_t more = ADMIT_STEP_BYTES - u->promised;
+		uint64_t more = FSC_INGEST_STEP_BYTES - u->promised;
 
-		st = promise(u->in, more, err);
+		st = fsc_ingest_promise(u->in, more, err);
 		u->promised += st == FSC_OK ? more : 0;
 	}
-	u->next_admit += ADMIT_STEP_BYTES;
+	u->next_admit += FSC_INGEST_STEP_BYTES;
 	return st;
 }
 
@@ -151,15 +153,15 @@ static enum fsc_status check_text(const char *what, const char *s, size_t max, s
 	return FSC_OK;
 }
 
-static enum fsc_status too_large(const struct fsc_ingest *in, struct fsc_err *err)
+enum fsc_status fsc_ingest_too_large(const struct fsc_ingest *in, struct fsc_err *err)
 {
 	return fsc_err_set(err, FSC_ELIMIT, "too_large",
 			   "upload: the body is larger than %llu bytes",
 			   (unsigned long long)in->o.max_bytes);
 }
 
-static enum fsc_status check_begin(struct fsc_ingest *in, const struct fsc_upload_begin *b,
-				   struct fsc_err *err)
+enum fsc_status fsc_ingest_check(struct fsc_ingest *in, const struct fsc_upload_begin *b,
+				 struct fsc_err *err)
 {
 	enum fsc_status st = check_text("name", b->name, FSC_INGEST_META_MAX, err);
 
@@ -174,7 +176,7 @@ static enum fsc_status check_begin(struct fsc_ingest *in, const struct fsc_uploa
 	if (st == FSC_OK && (b->rank < -1 || b->rank > INT32_MAX))
 		st = fsc_err_set(err, FSC_EINVAL, "metadata", "upload: the rank is out of range");
 	if (st == FSC_OK && b->bytes > 0 && (uint64_t)b->bytes > in->o.max_bytes)
-		st = too_large(in, err);
+		st = fsc_ingest_too_large(in, err);
 	if (st == FSC_OK && b->bytes == 0)
 		st = fsc_err_set(err, FSC_EINVAL, "empty_body", "upload: the body is empty");
 	return st;
@@ -183,26 +185,26 @@ static enum fsc_status check_begin(struct fsc_ingest *in, const struct fsc_uploa
 enum fsc_status fsc_ingest_begin(struct fsc_upload **out, struct fsc_ingest *in,
 				 const struct fsc_upload_begin *b, struct fsc_err *err)
 {
-	enum fsc_status st = check_begin(in, b, err);
+	enum fsc_status st = fsc_ingest_check(in, b, err);
 	struct fsc_blob_put *put = NULL;
 	struct fsc_upload *u;
 
 	*out = NULL;
 	if (st == FSC_OK)
-		st = promise(in, need_of(b->bytes), err);
+		st = fsc_ingest_promise(in, fsc_ingest_need(b->bytes), err);
 	if (st != FSC_OK)
 		return st;
 	st = fsc_blob_put_begin(&put, in->o.blobs, err);
 	if (st != FSC_OK) {
-		atomic_fetch_sub(&in->promised, need_of(b->bytes));
+		fsc_ingest_unpromise(in, fsc_ingest_need(b->bytes));
 		return st;
 	}
 	u = fsc_xalloc(1, sizeof(*u));
 	u->in = in;
 	u->put = put;
 	u->announced = b->bytes;
-	u->promised = need_of(b->bytes);
-	u->next_admit = ADMIT_STEP_BYTES;
+	u->promised = fsc_ingest_need(b->bytes);
+	u->next_admit = FSC_INGEST_STEP_BYTES;
 	u->row.project = b->project;
 	u->row.rank = b->rank;
 	u->row.name = u->name = fsc_xstrdup(b->name);
@@ -225,7 +227,7 @@ enum fsc_status fsc_ingest_write(struct fsc_upload *u, const void *p, size_t n, 
 	uint64_t have = fsc_blob_put_bytes(u->put);
 
 	if (n > u->in->o.max_bytes || have > u->in->o.max_bytes - n)
-		return too_large(u->in, err);
+		return fsc_ingest_too_large(u->in, err);
 	if (u->announced >= 0 && have + n > (uint64_t)u->announced)
 		return fsc_err_set(err, FSC_EINVAL, "length_mismatch",
 				   "upload: the body is longer than the %lld bytes announced",
@@ -287,51 +289,63 @@ static enum fsc_status check_body(struct fsc_upload *u, struct fsc_err *err)
 			   "upload: sha256 of the body is %s, not %s as announced", have, want);
 }
 
-/* Blob, then row and queue row. With the digest held, so that no delete or sweep falls between the two. */
-static enum fsc_status keep(struct fsc_upload *u, struct fsc_bundle_put *row, struct fsc_err *err)
+/* With the digest held, so that no delete or sweep falls between the two. */
+static enum fsc_status keep_held(struct fsc_ingest *in, struct fsc_blob_put *put,
+				 const struct fsc_bundle_new *new, struct fsc_bundle_put *row,
+				 struct fsc_err *err)
 {
 	uint8_t sha256[FSC_SHA256_LEN];
 	bool existed = false, referenced = true;
-	enum fsc_status st = fsc_blob_put_commit(u->put, sha256, &existed, err);
+	enum fsc_status st = fsc_blob_put_commit(put, sha256, &existed, err);
 
-	u->put = NULL;
 	if (st != FSC_OK)
 		return st;
-	st = fsc_store_bundle_put(u->in->o.store, &u->row, row, err);
+	st = fsc_store_bundle_put(in->o.store, new, row, err);
 	/* Refused: the bytes are nobody's, unless another bundle has them too. */
 	if (st != FSC_OK && !existed &&
-	    fsc_store_blob_referenced(u->in->o.store, sha256, &referenced, NULL) == FSC_OK &&
+	    fsc_store_blob_referenced(in->o.store, sha256, &referenced, NULL) == FSC_OK &&
 	    !referenced)
-		(void)!fsc_blob_delete(u->in->o.blobs, sha256, NULL);
+		(void)!fsc_blob_delete(in->o.blobs, sha256, NULL);
 	return st;
+}
+
+enum fsc_status fsc_ingest_keep(struct fsc_ingest *in, struct fsc_blob_put *put,
+				const struct fsc_bundle_new *new, struct fsc_upload_done *out,
+				struct fsc_err *err)
+{
+	struct fsc_ingest_hold hold;
+	struct fsc_bundle_put row = { 0 };
+	enum fsc_status st;
+
+	fsc_ingest_hold(in, &hold, new->sha256);
+	st = keep_held(in, put, new, &row, err);
+	fsc_ingest_release(in, &hold);
+	if (st != FSC_OK)
+		return st;
+	*out = (struct fsc_upload_done){
+		.id = row.id,
+		.bytes = new->bytes,
+		.state = row.state,
+		.duplicate = row.duplicate,
+		.ignored = row.ignored,
+	};
+	memcpy(out->sha256, new->sha256, FSC_SHA256_LEN);
+	if ((!row.duplicate || row.requeued) && in->o.queued)
+		in->o.queued(in->o.queued_ctx);
+	return FSC_OK;
 }
 
 enum fsc_status fsc_ingest_finish(struct fsc_upload *u, struct fsc_upload_done *out,
 				  struct fsc_err *err)
 {
-	struct fsc_ingest *in = u->in;
-	struct fsc_ingest_hold hold;
-	struct fsc_bundle_put row = { 0 };
+	struct fsc_blob_put *put = u->put;
 	enum fsc_status st;
 
-	u->row.bytes = (int64_t)fsc_blob_put_bytes(u->put);
+	u->row.bytes = (int64_t)fsc_blob_put_bytes(put);
 	st = check_body(u, err);
 	if (st == FSC_OK) {
-		fsc_ingest_hold(in, &hold, u->row.sha256);
-		st = keep(u, &row, err);
-		fsc_ingest_release(in, &hold);
-	}
-	if (st == FSC_OK) {
-		*out = (struct fsc_upload_done){
-			.id = row.id,
-			.bytes = u->row.bytes,
-			.state = row.state,
-			.duplicate = row.duplicate,
-			.ignored = row.ignored,
-		};
-		memcpy(out->sha256, u->row.sha256, FSC_SHA256_LEN);
-		if ((!row.duplicate || row.requeued) && in->o.queued)
-			in->o.queued(in->o.queued_ctx);
+		u->put = NULL;
+		st = fsc_ingest_keep(u->in, put, &u->row, out, err);
 	}
 	upload_free(u);
 	return st;

@@ -349,4 +349,12 @@ test('a single trace is kept, noted and deleted', async () => {
 	assert.equal((await call(s, 'PATCH', path, { body: {} })).status, 410);
 });
 
+test('an upload in pieces is answered as the contract says', async () => {
+	const at = (await call(s, 'POST', '/api/v1/uploads?name=piece.json', { headers: { 'upload-complete': '?0' } })).headers.get('location')!;
+	const piece = { 'content-type': 'application/partial-upload', 'upload-offset': '0', 'upload-complete': '?0' };
+	assert.equal((await call(s, 'PATCH', at, { body: kinetoBytes(), headers: piece })).status, 204);
+	assert.equal((await call(s, 'HEAD', at)).status, 204);
+	assert.equal((await call(s, 'DELETE', at)).status, 204);
+});
+
 test('every operation of the contract was called', () => assert.deepEqual(neverHit(), []));

@@ -92,6 +92,7 @@ export function withoutSchema(): string[] {
 	const bad: string[] = [];
 	for (const [template, item] of Object.entries(doc.paths)) {
 		for (const [method, op] of Object.entries(item)) {
+			if (method === 'head') continue; // its answers have no content
 			for (const [status, r] of Object.entries(op.responses)) {
 				const schemas = Object.values(r.content ?? {});
 				if (status !== '204' && status !== '304' && (!schemas.length || schemas.some((m) => !m.schema))) bad.push(`${method} ${template} ${status}`);

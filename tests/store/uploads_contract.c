@@ -47,7 +47,10 @@ static void a_part_stays_when_it_is_left_and_goes_on_where_it_ended(void **state
 	assert_ok(p, fsc_blob_put_write(put, "one ", 4, &p->err));
 	assert_ok(p, fsc_blob_part_pause(put, &p->err));
 	assert_ok(p, fsc_blob_part_pause(put, &p->err));
-	assert_ok(p, fsc_blob_put_write(put, "two ", 4, &p->err));
+	assert_ok(p, fsc_blob_put_write(put, "two", 3, &p->err));
+	fsc_blob_part_rest(put);
+	assert_ok(p, fsc_blob_put_write(put, " ", 1, &p->err));
+	fsc_blob_part_rest(put);
 	fsc_blob_put_abort(put);
 	assert_fails(p, fsc_blob_part_begin(&put, p->b, 7, &p->err), FSC_EEXIST, "exists");
 	place_close(p);

@@ -18,6 +18,9 @@ static const struct fsc_route routes[] = {
 	{ "POST", "/a", nothing, 0, 0, 0 },
 	{ "GET", "/a/{id}/b/{x}", nothing, 0, 0, 0 },
 	{ "DELETE", "/a/{id}", nothing, 0, 0, 0 },
+	{ "GET", "/own/{id}", nothing, 0, 0, 0 },
+	{ "HEAD", "/own/{id}", nothing, 0, 0, 0 },
+	{ "HEAD", "/only/{id}", nothing, 0, 0, 0 },
 };
 
 static struct fsc_http_config config = FSC_HTTP_CONFIG_INIT;
@@ -118,6 +121,28 @@ static void the_fixed_path_wins_over_a_name(void **state)
 	assert_string_equal(fsc_req_path(req, "id"), "7");
 	assert_string_equal(fsc_req_path(req, "x"), "y");
 	assert_null(fsc_req_path(req, "i"));
+	fsc_req_fini(req);
+}
+
+static void a_head_of_its_own_wins_over_get_and_is_no_get(void **state)
+{
+	char allow[64];
+	struct fsc_req *req = start("HEAD");
+
+	(void)state;
+	parse(req, "/own/7");
+	assert_int_equal(fsc_router_find(req, allow), FSC_ROUTER_FOUND);
+	assert_string_equal(req->route->method, "HEAD");
+	fsc_req_fini(req);
+	req = start("GET");
+	parse(req, "/own/7");
+	assert_int_equal(fsc_router_find(req, allow), FSC_ROUTER_FOUND);
+	assert_string_equal(req->route->method, "GET");
+	fsc_req_fini(req);
+	req = start("GET");
+	parse(req, "/only/7");
+	assert_int_equal(fsc_router_find(req, allow), FSC_ROUTER_WRONG_METHOD);
+	assert_string_equal(allow, "HEAD");
 	fsc_req_fini(req);
 }
 
@@ -231,6 +256,7 @@ int main(void)
 		cmocka_unit_test(hostile_targets_are_refused),
 		cmocka_unit_test(more_parameters_than_the_limit_are_refused),
 		cmocka_unit_test(the_fixed_path_wins_over_a_name),
+		cmocka_unit_test(a_head_of_its_own_wins_over_get_and_is_no_get),
 		cmocka_unit_test(a_wrong_method_lists_the_right_ones),
 		cmocka_unit_test(integers_keep_to_their_range),
 		cmocka_unit_test(codings_are_read_with_their_weights),
