@@ -134,6 +134,7 @@ SRC_store := \
 	lib/store/trace_list.c \
 	lib/store/kernels.c \
 	lib/store/notes.c \
+	lib/store/projects.c \
 	lib/store/queue.c \
 	lib/store/retention.c \
 	lib/store/storage.c \
@@ -175,6 +176,10 @@ SRC_http := \
 
 SRC_auth := \
 	server/auth/auth.c \
+	server/auth/cache.c \
+	server/auth/choose.c \
+	server/auth/limit.c \
+	server/auth/proxy.c \
 	server/auth/session.c \
 	server/auth/ticket.c \
 	server/auth/token.c
@@ -201,12 +206,14 @@ SRC_jobs := \
 
 SRC_api := \
 	server/api/api_analysis.c \
+	server/api/api_audit.c \
 	server/api/api_bundles.c \
 	server/api/api_deletes.c \
 	server/api/api_export.c \
 	server/api/api_login.c \
 	server/api/api_meta.c \
 	server/api/api_perfetto.c \
+	server/api/api_projects.c \
 	server/api/api_slice.c \
 	server/api/api_timeline.c \
 	server/api/api_tokens.c \

@@ -11,6 +11,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "auth/proxy.h"
 #include "base/clock.h"
 #include "base/fs.h"
 #include "base/log.h"
@@ -95,7 +96,7 @@ static enum fsc_status first_token(struct fsc_server *s, struct fsc_err *err)
 	st = fsc_store_token_count(s->app.store, &n, err);
 	if (!st && !n)
 		st = fsc_token_create(s->app.store, FSC_PROJECT_DEFAULT, "first admin token",
-				      FSC_PERM_ADMIN, 0, &id, s->first_token, err);
+				      FSC_PERM_ADMIN, 0, "first start", &id, s->first_token, err);
 	return st;
 }
 
@@ -169,10 +170,36 @@ static void raise_fd_limit(void)
 	}
 }
 
+static enum fsc_status start_auth(struct fsc_server *s, struct fsc_err *err)
+{
+	const struct fsc_config *c = s->cfg;
+	bool loopback = fsc_http_host_is_loopback(c->address.host);
+	struct fsc_proxy_group groups[FSC_CONFIG_MAX_GROUPS];
+	const struct fsc_proxy_opts proxy = { .peers = c->trusted_proxy.items,
+					      .n_peers = c->trusted_proxy.n_items,
+					      .user_header = c->proxy_user_header,
+					      .groups_header = c->proxy_groups_header,
+					      .groups = groups,
+					      .n_groups = c->n_groups };
+	struct fsc_auth_opts auth = { .store = s->app.store, .rate_limit = c->rate_limit };
+	enum fsc_status st;
+
+	for (size_t i = 0; i < c->n_groups; i++)
+		groups[i] = (struct fsc_proxy_group){ c->groups[i].name, c->groups[i].value };
+	st = fsc_proxy_new(&s->proxy, &proxy, s->app.store, err);
+	if (st)
+		return st;
+	auth.proxy = s->proxy;
+	/* A name of ours or a trusted proxy means a proxy in front: then loopback says nothing of who asks. */
+	auth.open = c->no_tokens && loopback;
+	auth.required = c->require_tokens || fsc_proxy_configured(s->proxy) || !loopback ||
+			(c->allow_host.n_items && !auth.open);
+	return fsc_auth_new(&s->app.auth, &auth, err);
+}
+
 enum fsc_status fsc_server_start(struct fsc_server *s, const struct fsc_config *cfg,
 				 struct fsc_err *err)
 {
-	struct fsc_auth_opts auth = { 0 };
 	enum fsc_status st;
 
 	memset(s, 0, sizeof(*s));
@@ -182,14 +209,8 @@ enum fsc_status fsc_server_start(struct fsc_server *s, const struct fsc_config *
 	s->app.started_ns = fsc_clock_mono_ns();
 	raise_fd_limit();
 	st = open_data(s, err);
-	if (!st) {
-		auth.store = s->app.store;
-		/* A name of ours means a proxy in front: then loopback says nothing of who asks. */
-		auth.open = cfg->no_tokens && fsc_http_host_is_loopback(cfg->address.host);
-		auth.required = cfg->require_tokens || (cfg->allow_host.n_items && !auth.open) ||
-				!fsc_http_host_is_loopback(cfg->address.host);
-		st = fsc_auth_new(&s->app.auth, &auth, err);
-	}
+	if (!st)
+		st = start_auth(s, err);
 	if (!st)
 		st = first_token(s, err);
 	if (!st)
@@ -257,6 +278,7 @@ void fsc_server_stop(struct fsc_server *s)
 	if (s->app.auth)
 		fsc_auth_flush(s->app.auth);
 	fsc_auth_free(s->app.auth);
+	fsc_proxy_free(s->proxy);
 	fsc_analyses_free(s->app.analyses);
 	fsc_query_free(s->app.query);
 	fsc_uploads_free(s->app.uploads);

@@ -10,6 +10,7 @@ struct fsc_server {
 	const struct fsc_config *cfg; /* borrowed */
 	struct fsc_app app;
 	struct fsc_api_table *table;	      /* owned */
+	struct fsc_proxy *proxy;	      /* owned */
 	char first_token[FSC_TOKEN_TEXT_MAX]; /* made at this start, to be shown once; or "" */
 };
 

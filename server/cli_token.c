@@ -7,26 +7,42 @@
 #include "base/num.h"
 #include "server/cli.h"
 
-static void audit(struct fsc_store *store, int64_t project, const char *action, int64_t id)
+static void audit(struct fsc_store *store, int64_t project, const char *action, const char *subject,
+		  const char *detail)
 {
 	struct fsc_err err = FSC_ERR_INIT;
-	char subject[32];
 	const struct fsc_audit row = { .project = project,
 				       .actor = "cli",
 				       .action = action,
 				       .subject = subject,
-				       .detail = "",
+				       .detail = detail,
 				       .remote = "" };
 
-	snprintf(subject, sizeof(subject), "%lld", (long long)id);
 	if (fsc_store_audit_put(store, &row, &err))
 		fprintf(stderr, "fleetscope-server: audit row not written: %s\n", err.msg);
+}
+
+/* Finds it, or makes it and says so: a slip in the name would otherwise go unseen. */
+static enum fsc_status project_of(struct fsc_store *store, const char *name, int64_t *id,
+				  struct fsc_err *err)
+{
+	enum fsc_status st = fsc_store_project_create(store, name, id, err);
+
+	if (st == FSC_EEXIST) {
+		fsc_err_clear(err);
+		return fsc_store_project_find(store, name, id, err);
+	}
+	if (st)
+		return st;
+	audit(store, *id, "project.create", name, "");
+	fprintf(stderr, "fleetscope-server: made the project %s\n", name);
+	return FSC_OK;
 }
 
 static enum fsc_status create(struct fsc_store *store, const struct fsc_config *cfg,
 			      struct fsc_err *err)
 {
-	char text[FSC_TOKEN_TEXT_MAX];
+	char text[FSC_TOKEN_TEXT_MAX], subject[32];
 	int64_t project, id;
 	uint32_t scopes;
 	enum fsc_status st;
@@ -35,12 +51,14 @@ static enum fsc_status create(struct fsc_store *store, const struct fsc_config *
 		return fsc_err_set(err, FSC_EINVAL, "bad_name", "token create needs --name NAME");
 	st = fsc_token_parse_scopes(&scopes, cfg->token_scopes, err);
 	if (!st)
-		st = fsc_store_project_put(store, cfg->project, &project, err);
+		st = project_of(store, cfg->project, &project, err);
 	if (!st)
-		st = fsc_token_create(store, project, cfg->token_name, scopes, 0, &id, text, err);
+		st = fsc_token_create(store, project, cfg->token_name, scopes, 0, "cli", &id, text,
+				      err);
 	if (st)
 		return st;
-	audit(store, project, "token.create", id);
+	snprintf(subject, sizeof(subject), "%lld", (long long)id);
+	audit(store, project, "token.create", subject, cfg->token_name);
 	printf("%s\n", text);
 	return FSC_OK;
 }
@@ -58,7 +76,7 @@ static void print_token(const struct fsc_token *t)
 	for (size_t i = 0, n = 0; (name = fsc_token_scope_name(i, &bit)); i++)
 		if (t->scopes & bit)
 			printf("%s%s", n++ ? "," : "", name);
-	printf("\tcreated %s\tused %s\n", created, used);
+	printf("\tcreated %s\tused %s\t%s\n", created, used, t->prefix);
 }
 
 static enum fsc_status list(struct fsc_store *store, const struct fsc_config *cfg,
@@ -72,7 +90,7 @@ static enum fsc_status list(struct fsc_store *store, const struct fsc_config *cf
 	if (st)
 		return st;
 	fsc_arena_init(&arena, 16u << 20);
-	st = fsc_store_token_list(store, &arena, project, &tokens, err);
+	st = fsc_store_token_list(store, &arena, project, false, &tokens, err);
 	for (size_t i = 0; !st && i < tokens.n_items; i++)
 		print_token(&tokens.items[i]);
 	fsc_arena_fini(&arena);
@@ -92,7 +110,7 @@ static enum fsc_status revoke(struct fsc_store *store, const struct fsc_config *
 	if (!st)
 		st = fsc_store_token_revoke(store, project, id, err);
 	if (!st)
-		audit(store, project, "token.revoke", id);
+		audit(store, project, "token.revoke", cfg->args[1], "");
 	return st;
 }
 

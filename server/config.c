@@ -5,8 +5,10 @@
 #include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
+#include <strings.h>
 #include <unistd.h>
 
+#include "auth/proxy.h"
 #include "base/alloc.h"
 #include "base/assert.h"
 #include "base/num.h"
@@ -198,10 +200,32 @@ static void on_arg(void *ctx, const struct fsc_option *o, const char *text)
 	FSC_ASSERT(fsc_vec_push(&g->all, ((struct given){ o, text })));
 }
 
+static void check_access(struct fsc_config *c)
+{
+	struct fsc_err err = FSC_ERR_INIT;
+
+	for (size_t i = 0; i < c->trusted_proxy.n_items; i++)
+		if (fsc_proxy_check_peer(c->trusted_proxy.items[i], &err))
+			fsc_config_mistake(c, "trusted-proxy", 0, "%s", err.msg);
+	if (fsc_proxy_check_header(c->proxy_user_header, &err))
+		fsc_config_mistake(c, "proxy-user-header", 0, "%s", err.msg);
+	if (fsc_proxy_check_header(c->proxy_groups_header, &err))
+		fsc_config_mistake(c, "proxy-groups-header", 0, "%s", err.msg);
+	if (!strcasecmp(c->proxy_user_header, c->proxy_groups_header))
+		fsc_config_mistake(c, "proxy-groups-header", 0, "is the same as proxy-user-header");
+	for (size_t i = 0; i < c->n_groups; i++)
+		if (fsc_proxy_check_group(c->groups[i].value, &err))
+			fsc_config_mistake(c, c->config, c->groups[i].line, "group %s: %s",
+					   c->groups[i].name, err.msg);
+	if (c->no_tokens && c->trusted_proxy.n_items)
+		fsc_config_mistake(c, "no-tokens", 0, "contradicts trusted-proxy");
+}
+
 static void check(struct fsc_config *c)
 {
 	struct fsc_err err = FSC_ERR_INIT;
 
+	check_access(c);
 	if (fsc_config_listen(&c->address, c->listen, &err))
 		fsc_config_mistake(c, "listen", 0, "%s", err.msg);
 	if (c->no_tokens && c->require_tokens)

@@ -53,6 +53,9 @@ struct fsc_config {
 	const char *listen, *data, *config, *admin_token_file, *perfetto_origin, *indexer;
 	const char *perfetto_ui, *perfetto_ui_listen, *perfetto_ui_url;
 	struct fsc_option_list allow_host;
+	struct fsc_option_list trusted_proxy;
+	const char *proxy_user_header, *proxy_groups_header;
+	unsigned rate_limit;
 	bool demo, require_tokens, no_tokens;
 	unsigned workers; /* 0: chosen by jobs/worker.h */
 	uint64_t max_upload;

@@ -76,6 +76,21 @@ fsc_nodiscard enum fsc_status fsc_store_project_find(struct fsc_store *s, const 
 /* Finds or makes it. Names are [a-z0-9][a-z0-9_-]{0,62} (FSC_EINVAL "project_name"). */
 fsc_nodiscard enum fsc_status fsc_store_project_put(struct fsc_store *s, const char *name,
 						    int64_t *id, struct fsc_err *err);
+bool fsc_store_project_name_ok(const char *name);
+/* As put, but FSC_EEXIST "project_exists" when there is one of that name. */
+fsc_nodiscard enum fsc_status fsc_store_project_create(struct fsc_store *s, const char *name,
+						       int64_t *id, struct fsc_err *err);
+struct fsc_project {
+	int64_t id;
+	const char *name;
+	int64_t created_at_ns;
+};
+struct fsc_projects {
+	struct fsc_project *items; /* by name */
+	size_t n_items;
+};
+fsc_nodiscard enum fsc_status fsc_store_project_list(struct fsc_store *s, struct fsc_arena *a,
+						     struct fsc_projects *out, struct fsc_err *err);
 fsc_nodiscard enum fsc_status fsc_store_project_name(struct fsc_store *s, struct fsc_arena *a,
 						     int64_t id, const char **name,
 						     struct fsc_err *err);
@@ -456,12 +471,14 @@ struct fsc_token_new {
 	unsigned scopes;		       /* FSC_SCOPE_BIT_* */
 	uint8_t secret_sha256[FSC_SHA256_LEN]; /* the secret itself is never stored */
 	int64_t expires_at_ns;		       /* 0 never */
+	const char *prefix, *created_by;       /* first characters of the secret; actor; or NULL */
 };
 struct fsc_token {
 	int64_t id, project;
 	const char *project_name, *name;
 	unsigned scopes;
-	int64_t created_at_ns, expires_at_ns, last_used_at_ns; /* 0 = never */
+	int64_t created_at_ns, expires_at_ns, last_used_at_ns, revoked_at_ns; /* 0 = never */
+	const char *prefix, *created_by; /* "" when not known */
 };
 /* FSC_EEXIST when the secret's digest is known. */
 fsc_nodiscard enum fsc_status fsc_store_token_put(struct fsc_store *s,
@@ -472,12 +489,12 @@ fsc_nodiscard enum fsc_status fsc_store_token_find(struct fsc_store *s, struct f
 						   const uint8_t secret_sha256[FSC_SHA256_LEN],
 						   struct fsc_token *out, struct fsc_err *err);
 struct fsc_tokens {
-	struct fsc_token *items; /* not the revoked ones; newest first */
+	struct fsc_token *items; /* newest first */
 	size_t n_items;
 };
 fsc_nodiscard enum fsc_status fsc_store_token_list(struct fsc_store *s, struct fsc_arena *a,
-						   int64_t project, struct fsc_tokens *out,
-						   struct fsc_err *err);
+						   int64_t project, bool with_revoked,
+						   struct fsc_tokens *out, struct fsc_err *err);
 fsc_nodiscard enum fsc_status fsc_store_token_revoke(struct fsc_store *s, int64_t project,
 						     int64_t id, struct fsc_err *err);
 /* Remembers the use; callers limit the rate (once a minute is enough). */
@@ -489,21 +506,27 @@ fsc_nodiscard enum fsc_status fsc_store_token_count(struct fsc_store *s, int64_t
 /* ---- audit, settings ---- */
 struct fsc_audit {
 	int64_t id, project, at_ns;	       /* id and at_ns are set by the store */
-	const char *actor;		       /* "token:<id>", "loopback", "cli" */
+	const char *actor;		       /* "token:<id>", "user:<name>", "loopback", "cli" */
 	const char *action;		       /* "token.create", "bundle.delete", ... */
 	const char *subject, *detail, *remote; /* "" when none */
 };
 fsc_nodiscard enum fsc_status fsc_store_audit_put(struct fsc_store *s, const struct fsc_audit *in,
 						  struct fsc_err *err);
-struct fsc_audits {
+struct fsc_audit_query {
+	int64_t project;
+	const char *action; /* NULL any; "token." means all that begin so */
+	const char *cursor; /* NULL first page; FSC_EINVAL "cursor" when not ours */
+	uint32_t limit;	    /* 1..FSC_STORE_PAGE_MAX; 0 = 50 */
+};
+struct fsc_audit_page {
 	struct fsc_audit *items; /* newest first */
 	size_t n_items;
+	const char *next; /* NULL at the end */
+	int64_t total;	  /* rows that match, over all pages */
 };
-/* Rows older than before_id (0 = newest), at most limit. */
 fsc_nodiscard enum fsc_status fsc_store_audit_list(struct fsc_store *s, struct fsc_arena *a,
-						   int64_t project, int64_t before_id,
-						   uint32_t limit, struct fsc_audits *out,
-						   struct fsc_err *err);
+						   const struct fsc_audit_query *q,
+						   struct fsc_audit_page *out, struct fsc_err *err);
 /* Small values of the installation (keys for cookies and the like), not of a project. FSC_ENOTFOUND. */
 fsc_nodiscard enum fsc_status fsc_store_setting_get(struct fsc_store *s, struct fsc_arena *a,
 						    const char *key, const uint8_t **value,

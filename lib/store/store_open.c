@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Opening a store by URL, ids, health, projects. */
+/* Opening a store by URL, ids, health. */
 #include "base/clock.h"
 #include "store/store.h"
 #include "store/store_ops.h"
@@ -86,68 +86,4 @@ int64_t fsc_store_new_id(struct fsc_store *s)
 			next = last + 1;
 	} while (!atomic_compare_exchange_weak(&s->last_id, &last, next));
 	return next;
-}
-
-/* ---- projects ---- */
-
-enum fsc_status fsc_store_project_find(struct fsc_store *s, const char *name, int64_t *id,
-				       struct fsc_err *err)
-{
-	bool found;
-	enum fsc_status st = fsc_store_first_int(s, FSC_Q_PROJECT_FIND, FSC_ARGS(fsc_v_text(name)),
-						 id, &found, err);
-
-	if (st == FSC_OK && !found)
-		st = fsc_err_set(err, FSC_ENOTFOUND, "not_found", "project: no such project");
-	return st;
-}
-
-static bool project_name_ok(const char *name)
-{
-	size_t n = strspn(name, "abcdefghijklmnopqrstuvwxyz0123456789_-");
-
-	return n >= 1 && n <= 63 && !name[n] && name[0] != '_' && name[0] != '-';
-}
-
-enum fsc_status fsc_store_project_put(struct fsc_store *s, const char *name, int64_t *id,
-				      struct fsc_err *err)
-{
-	enum fsc_status st;
-
-	if (!project_name_ok(name))
-		return fsc_err_set(err, FSC_EINVAL, "project_name",
-				   "project: a name is 1 to 63 of a-z 0-9 _ - and starts with a "
-				   "letter or digit");
-	st = fsc_store_change(s, FSC_Q_PROJECT_INSERT,
-			      FSC_ARGS(fsc_v_int(fsc_store_new_id(s)), fsc_v_text(name),
-				       fsc_v_int(fsc_store_now(s))),
-			      NULL, err);
-	return st == FSC_OK ? fsc_store_project_find(s, name, id, err) : st;
-}
-
-struct one_text {
-	struct fsc_arena *a;
-	const char *text;
-	bool ok;
-};
-
-static enum fsc_status take_text(void *ctx, const struct fsc_row *row, struct fsc_err *err)
-{
-	struct one_text *t = ctx;
-
-	t->text = fsc_row_text(row, 0, t->a, &t->ok);
-	return t->ok ? FSC_OK : fsc_store_nomem(err);
-}
-
-enum fsc_status fsc_store_project_name(struct fsc_store *s, struct fsc_arena *a, int64_t id,
-				       const char **name, struct fsc_err *err)
-{
-	struct one_text t = { .a = a, .ok = true };
-	enum fsc_status st =
-		fsc_store_rows(s, FSC_Q_PROJECT_NAME, FSC_ARGS(fsc_v_int(id)), take_text, &t, err);
-
-	if (st == FSC_OK && !t.text)
-		st = fsc_err_set(err, FSC_ENOTFOUND, "not_found", "project: no such project");
-	*name = t.text;
-	return st;
 }

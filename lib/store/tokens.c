@@ -20,7 +20,9 @@ enum fsc_status fsc_store_token_put(struct fsc_store *s, const struct fsc_token_
 					 fsc_v_text(in->name ? in->name : ""),
 					 fsc_v_int(in->scopes),
 					 fsc_v_bytes(in->secret_sha256, FSC_SHA256_LEN),
-					 fsc_v_int(fsc_store_now(s)), fsc_v_int(in->expires_at_ns)),
+					 fsc_v_int(fsc_store_now(s)), fsc_v_int(in->expires_at_ns),
+					 fsc_v_text(in->prefix ? in->prefix : ""),
+					 fsc_v_text(in->created_by ? in->created_by : "")),
 				NULL, err);
 }
 
@@ -39,6 +41,9 @@ static enum fsc_status add_token(void *ctx, const struct fsc_row *row, struct fs
 	t->created_at_ns = fsc_row_int(row, 5, 0);
 	t->expires_at_ns = fsc_row_int(row, 6, 0);
 	t->last_used_at_ns = fsc_row_int(row, 7, 0);
+	t->revoked_at_ns = fsc_row_int(row, 8, 0);
+	t->prefix = fsc_row_text0(row, 9, r->rows.a, &r->ok);
+	t->created_by = fsc_row_text0(row, 10, r->rows.a, &r->ok);
 	return r->ok ? FSC_OK : fsc_store_nomem(err);
 }
 
@@ -61,10 +66,11 @@ enum fsc_status fsc_store_token_find(struct fsc_store *s, struct fsc_arena *a,
 }
 
 enum fsc_status fsc_store_token_list(struct fsc_store *s, struct fsc_arena *a, int64_t project,
-				     struct fsc_tokens *out, struct fsc_err *err)
+				     bool with_revoked, struct fsc_tokens *out, struct fsc_err *err)
 {
 	struct rows_ok r = { .rows = { .a = a, .size = sizeof(struct fsc_token) }, .ok = true };
-	enum fsc_status st = fsc_store_rows(s, FSC_Q_TOKEN_LIST, FSC_ARGS(fsc_v_int(project)),
+	enum fsc_status st = fsc_store_rows(s, FSC_Q_TOKEN_LIST,
+					    FSC_ARGS(fsc_v_int(project), fsc_v_int(with_revoked)),
 					    add_token, &r, err);
 
 	out->items = r.rows.items;
@@ -135,19 +141,47 @@ static enum fsc_status add_audit(void *ctx, const struct fsc_row *row, struct fs
 	return r->ok ? FSC_OK : fsc_store_nomem(err);
 }
 
-enum fsc_status fsc_store_audit_list(struct fsc_store *s, struct fsc_arena *a, int64_t project,
-				     int64_t before_id, uint32_t limit, struct fsc_audits *out,
+/* One row more than asked for says whether there is a next page. */
+static enum fsc_status end_audit_page(struct fsc_arena *a, uint32_t limit,
+				      struct fsc_audit_page *out, struct fsc_err *err)
+{
+	struct fsc_cursor c = { .kind = "audit" };
+
+	if (out->n_items <= limit)
+		return FSC_OK;
+	out->n_items = limit;
+	c.id = out->items[limit - 1].id;
+	out->next = fsc_cursor_write(a, &c);
+	return out->next ? FSC_OK : fsc_store_nomem(err);
+}
+
+enum fsc_status fsc_store_audit_list(struct fsc_store *s, struct fsc_arena *a,
+				     const struct fsc_audit_query *q, struct fsc_audit_page *out,
 				     struct fsc_err *err)
 {
 	struct rows_ok r = { .rows = { .a = a, .size = sizeof(struct fsc_audit) }, .ok = true };
-	enum fsc_status st = fsc_store_rows(s, FSC_Q_AUDIT_LIST,
-					    FSC_ARGS(fsc_v_int(project), fsc_v_int(before_id),
-						     fsc_v_int(fsc_store_limit(limit))),
-					    add_audit, &r, err);
+	uint32_t limit = fsc_store_limit(q->limit);
+	struct fsc_cursor c = { .kind = "audit" };
+	const char *action = q->action && q->action[0] ? q->action : NULL;
+	enum fsc_status st = FSC_OK;
+	bool found;
 
+	*out = (struct fsc_audit_page){ 0 };
+	if (q->cursor)
+		st = fsc_cursor_read(&c, a, q->cursor, "audit", err);
+	if (!st)
+		st = fsc_store_first_int(s, FSC_Q_AUDIT_COUNT,
+					 FSC_ARGS(fsc_v_int(q->project), fsc_v_text(action)),
+					 &out->total, &found, err);
+	if (!st)
+		st = fsc_store_rows(s, FSC_Q_AUDIT_LIST,
+				    FSC_ARGS(fsc_v_int(q->project),
+					     q->cursor ? fsc_v_int(c.id) : fsc_v_null(),
+					     fsc_v_int((int64_t)limit + 1), fsc_v_text(action)),
+				    add_audit, &r, err);
 	out->items = r.rows.items;
 	out->n_items = r.rows.n;
-	return st;
+	return st ? st : end_audit_page(a, limit, out, err);
 }
 
 /* ---- settings ---- */

@@ -41,33 +41,56 @@ void fsc_api_logout(struct fsc_req *req, struct fsc_resp *resp)
 	resp->status = 204;
 }
 
-static void emit_scopes(struct fsc_json *j, uint32_t perms)
+static const char *via_of(const char *kind)
 {
-	const char *name;
-	uint32_t bit;
+	return !strcmp(kind, "cookie") ? "session" : kind;
+}
 
-	fsc_json_key(j, "scopes");
+static void emit_projects(struct fsc_json *j, const struct fsc_projects *projects)
+{
+	fsc_json_key(j, "projects");
 	fsc_json_arr(j);
-	for (size_t i = 0; (name = fsc_token_scope_name(i, &bit)); i++)
-		if (perms & bit)
-			fsc_json_str(j, name);
+	for (size_t i = 0; i < projects->n_items; i++)
+		fsc_json_str(j, projects->items[i].name);
 	fsc_json_arr_end(j);
+}
+
+static void say_nobody(struct fsc_req *req, struct fsc_resp *resp)
+{
+	if (req->who.denied && strcmp(req->who.denied->code, "bad_token") != 0) {
+		fsc_api_fail(req, resp, req->who.denied);
+		return;
+	}
+	fsc_resp_header(resp, "WWW-Authenticate", "Bearer realm=\"fleetscope\"");
+	fsc_resp_error(resp, 401, "token_required", "log in, or send Authorization: Bearer");
 }
 
 void fsc_api_whoami(struct fsc_req *req, struct fsc_resp *resp)
 {
+	struct fsc_err err = FSC_ERR_INIT;
+	struct fsc_projects projects;
+	struct fsc_arena arena;
 	struct fsc_json j;
 
 	if (!req->who.kind[0]) {
-		fsc_resp_header(resp, "WWW-Authenticate", "Bearer realm=\"fleetscope\"");
-		fsc_resp_error(resp, 401, "token_required",
-			       "log in, or send Authorization: Bearer");
+		say_nobody(req, resp);
 		return;
+	}
+	fsc_arena_init(&arena, FSC_API_ARENA_MAX);
+	if (fsc_auth_projects(fsc_api_app(req)->auth, req, &arena, &projects, &err)) {
+		fsc_api_fail(req, resp, &err);
+		goto out;
 	}
 	j = fsc_resp_json(resp, 200);
 	fsc_json_obj(&j);
 	fsc_json_kstr(&j, "project", req->who.project);
-	emit_scopes(&j, req->who.perms);
+	emit_projects(&j, &projects);
+	fsc_api_scopes(&j, req->who.perms);
+	fsc_json_kbool(&j, "operator", fsc_auth_operator(req));
+	fsc_json_kstr(&j, "user", req->who.user);
+	fsc_json_kstr(&j, "via", via_of(req->who.kind));
 	fsc_json_kstr(&j, "auth", req->who.kind);
 	fsc_json_obj_end(&j);
+out:
+	fsc_arena_fini(&arena);
 }

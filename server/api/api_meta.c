@@ -195,6 +195,13 @@ void fsc_api_metrics(struct fsc_req *req, struct fsc_resp *resp)
 	struct fsc_err err = FSC_ERR_INIT;
 	struct fsc_store_stats s;
 
+	/* Sums over all projects: for those who run the server, which project "default" stands for. */
+	if (!fsc_auth_operator(req) && fsc_auth_project(req) != FSC_PROJECT_DEFAULT) {
+		fsc_resp_error(resp, 403, "operator_only",
+			       "figures of the whole server are for operators and tokens of the "
+			       "project default");
+		return;
+	}
 	if (fsc_store_stats(app->store, &s, &err)) {
 		fsc_api_fail(req, resp, &err);
 		return;
@@ -208,5 +215,6 @@ void fsc_api_metrics(struct fsc_req *req, struct fsc_resp *resp)
 	fsc_uploads_metrics(fsc_api_app(req)->uploads, &resp->body);
 	write_store(&resp->body, &s);
 	write_workers(app, &resp->body);
+	fsc_auth_metrics(app->auth, &resp->body);
 	write_process(app, &resp->body);
 }

@@ -12,20 +12,15 @@
 
 static void emit_token(struct fsc_json *j, const struct fsc_token *t)
 {
-	const char *name;
-	uint32_t bit;
-
 	fsc_json_kid(j, "id", (uint64_t)t->id);
 	fsc_json_kstr(j, "name", t->name);
-	fsc_json_key(j, "scopes");
-	fsc_json_arr(j);
-	for (size_t i = 0; (name = fsc_token_scope_name(i, &bit)); i++)
-		if (t->scopes & bit)
-			fsc_json_str(j, name);
-	fsc_json_arr_end(j);
+	fsc_json_kstr(j, "prefix", t->prefix);
+	fsc_api_scopes(j, t->scopes);
+	fsc_json_kstr(j, "created_by", t->created_by);
 	fsc_api_time(j, "created_at", t->created_at_ns);
 	fsc_api_time(j, "expires_at", t->expires_at_ns);
 	fsc_api_time(j, "last_used_at", t->last_used_at_ns);
+	fsc_api_time(j, "revoked_at", t->revoked_at_ns);
 }
 
 void fsc_api_token_list(struct fsc_req *req, struct fsc_resp *resp)
@@ -34,10 +29,12 @@ void fsc_api_token_list(struct fsc_req *req, struct fsc_resp *resp)
 	struct fsc_tokens tokens;
 	struct fsc_arena arena;
 	struct fsc_json j;
+	int64_t revoked;
 
 	fsc_arena_init(&arena, FSC_API_ARENA_MAX);
-	if (fsc_store_token_list(fsc_api_app(req)->store, &arena, fsc_auth_project(req), &tokens,
-				 &err)) {
+	if (fsc_req_i64(&revoked, req, "revoked", 0, 0, 1, &err) ||
+	    fsc_store_token_list(fsc_api_app(req)->store, &arena, fsc_auth_project(req), revoked,
+				 &tokens, &err)) {
 		fsc_api_fail(req, resp, &err);
 		goto out;
 	}
@@ -91,8 +88,10 @@ static enum fsc_status parse_scopes(const json_t *list, uint32_t *out, struct fs
 static enum fsc_status parse_wanted(const json_t *body, struct wanted *w, struct fsc_err *err)
 {
 	const char *name = json_string_value(json_object_get(body, "name"));
-	const json_t *days = json_object_get(body, "expires_days");
+	const json_t *days = json_object_get(body, "expires_in_days");
 
+	if (!days)
+		days = json_object_get(body, "expires_days");
 	if (!name || !*name || strlen(name) >= sizeof(w->name))
 		return fsc_err_set(err, FSC_EINVAL, "bad_name",
 				   "\"name\" must have 1 to 100 bytes");
@@ -103,7 +102,7 @@ static enum fsc_status parse_wanted(const json_t *body, struct wanted *w, struct
 
 		if (!json_is_integer(days) || d < 1 || d > 36500)
 			return fsc_err_set(err, FSC_EINVAL, "bad_expiry",
-					   "\"expires_days\" is 1 to 36500");
+					   "\"expires_in_days\" is 1 to 36500");
 		w->expires_at_ns = fsc_clock_real_ns() + d * DAY_NS;
 	}
 	return parse_scopes(json_object_get(body, "scopes"), &w->scopes, err);
@@ -112,7 +111,7 @@ static enum fsc_status parse_wanted(const json_t *body, struct wanted *w, struct
 void fsc_api_token_create(struct fsc_req *req, struct fsc_resp *resp)
 {
 	struct fsc_err err = FSC_ERR_INIT;
-	char text[FSC_TOKEN_TEXT_MAX], subject[32];
+	char text[FSC_TOKEN_TEXT_MAX], prefix[FSC_TOKEN_PREFIX], subject[32];
 	struct fsc_token t = { 0 };
 	struct wanted w;
 	json_t *body = NULL;
@@ -120,7 +119,7 @@ void fsc_api_token_create(struct fsc_req *req, struct fsc_resp *resp)
 
 	if (fsc_api_body(req, &body, &err) || parse_wanted(body, &w, &err) ||
 	    fsc_token_create(fsc_api_app(req)->store, fsc_auth_project(req), w.name, w.scopes,
-			     w.expires_at_ns, &t.id, text, &err)) {
+			     w.expires_at_ns, req->who.label, &t.id, text, &err)) {
 		json_decref(body);
 		fsc_api_fail(req, resp, &err);
 		return;
@@ -128,7 +127,10 @@ void fsc_api_token_create(struct fsc_req *req, struct fsc_resp *resp)
 	json_decref(body);
 	snprintf(subject, sizeof(subject), "%lld", (long long)t.id);
 	fsc_api_audit(req, "token.create", subject, w.name);
+	fsc_token_prefix(prefix, text);
 	t.name = w.name;
+	t.prefix = prefix;
+	t.created_by = req->who.label;
 	t.scopes = w.scopes;
 	t.created_at_ns = fsc_clock_real_ns();
 	t.expires_at_ns = w.expires_at_ns;
@@ -155,6 +157,7 @@ void fsc_api_token_revoke(struct fsc_req *req, struct fsc_resp *resp)
 		fsc_api_fail(req, resp, &err);
 		return;
 	}
+	fsc_auth_revoked(fsc_api_app(req)->auth);
 	snprintf(subject, sizeof(subject), "%llu", (unsigned long long)id);
 	fsc_api_audit(req, "token.revoke", subject, "");
 	resp->status = 204;

@@ -92,7 +92,8 @@ void fsc_api_opt_int(struct fsc_json *j, const char *key, int64_t v);
 void fsc_api_null_str(struct fsc_json *j, const char *key, const char *s);
 void fsc_api_null_int(struct fsc_json *j, const char *key, int64_t v);
 void fsc_api_time(struct fsc_json *j, const char *key,
-		  int64_t real_ns); /* ISO 8601; left out when 0 */
+		  int64_t real_ns);			 /* ISO 8601; left out when 0 */
+void fsc_api_scopes(struct fsc_json *j, uint32_t perms); /* "scopes": [...] */
 void fsc_api_losses(struct fsc_json *j, const struct fsc_loss_rows *rows);
 struct fsc_api_progress {
 	int64_t started_at_ns, until_ns; /* until: its end, or now */

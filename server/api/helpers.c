@@ -189,6 +189,19 @@ void fsc_api_time(struct fsc_json *j, const char *key, int64_t real_ns)
 	fsc_json_kstr(j, key, text);
 }
 
+void fsc_api_scopes(struct fsc_json *j, uint32_t perms)
+{
+	const char *name;
+	uint32_t bit;
+
+	fsc_json_key(j, "scopes");
+	fsc_json_arr(j);
+	for (size_t i = 0; (name = fsc_token_scope_name(i, &bit)); i++)
+		if (perms & bit)
+			fsc_json_str(j, name);
+	fsc_json_arr_end(j);
+}
+
 void fsc_api_losses(struct fsc_json *j, const struct fsc_loss_rows *rows)
 {
 	fsc_json_key(j, "losses");
@@ -263,7 +276,7 @@ void fsc_api_audit(const struct fsc_req *req, const char *action, const char *su
 		.action = action,
 		.subject = subject,
 		.detail = detail,
-		.remote = req->peer,
+		.remote = req->who.remote ? req->who.remote : req->peer,
 	};
 
 	if (fsc_store_audit_put(fsc_api_app(req)->store, &row, &err))

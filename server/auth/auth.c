@@ -2,11 +2,16 @@
 /* The authorize step. */
 #include "auth/auth.h"
 
-#include <pthread.h>
+#include <arpa/inet.h>
+#include <stdatomic.h>
 #include <stdio.h>
 #include <string.h>
 #include <strings.h>
 
+#include "auth/cache.h"
+#include "auth/choose.h"
+#include "auth/limit.h"
+#include "auth/proxy.h"
 #include "auth/session.h"
 #include "auth/ticket.h"
 #include "base/alloc.h"
@@ -15,20 +20,17 @@
 #include "base/log.h"
 #include "store/store.h"
 
-#define ALL_PERMS (FSC_PERM_READ | FSC_PERM_UPLOAD | FSC_PERM_CAPTURE | FSC_PERM_ADMIN)
-#define USED_MAX 64
 #define SEC_NS INT64_C(1000000000)
-#define USED_EVERY_NS (60 * SEC_NS)
-
-struct used {
-	int64_t token, at_ns, written_ns;
-};
+#define LOGIN_BURST 10
+#define LOGIN_EVERY_NS (6 * SEC_NS)
 
 struct fsc_auth {
 	struct fsc_auth_opts opts;
 	uint8_t key[FSC_SESSION_KEY];
-	pthread_mutex_t mu; /* guards used */
-	struct used used[USED_MAX];
+	struct fsc_cache *cache; /* owned */
+	struct fsc_limit *rate;	 /* owned; NULL: no limit */
+	struct fsc_limit *login; /* owned: wrong tokens by address */
+	_Atomic uint64_t limited, login_failed, login_limited, headers_ignored;
 };
 
 static enum fsc_status load_key(struct fsc_auth *a, struct fsc_err *err)
@@ -60,7 +62,11 @@ enum fsc_status fsc_auth_new(struct fsc_auth **out, const struct fsc_auth_opts *
 	enum fsc_status st;
 
 	a->opts = *opts;
-	pthread_mutex_init(&a->mu, NULL);
+	a->cache = fsc_cache_new(opts->store);
+	a->login = fsc_limit_new(LOGIN_EVERY_NS, LOGIN_BURST);
+	if (opts->rate_limit)
+		a->rate =
+			fsc_limit_new(SEC_NS / opts->rate_limit, opts->rate_limit * FSC_AUTH_BURST);
 	st = load_key(a, err);
 	if (st) {
 		fsc_auth_free(a);
@@ -74,7 +80,9 @@ void fsc_auth_free(struct fsc_auth *a)
 {
 	if (!a)
 		return;
-	pthread_mutex_destroy(&a->mu);
+	fsc_cache_free(a->cache);
+	fsc_limit_free(a->rate);
+	fsc_limit_free(a->login);
 	fsc_free(a);
 }
 
@@ -94,92 +102,46 @@ bool fsc_auth_ticket_read(const struct fsc_auth *a, const char *text, struct fsc
 	return fsc_ticket_read(out, text, a->key, fsc_clock_real_ns() / SEC_NS);
 }
 
-static void note_use(struct fsc_auth *a, int64_t token)
-{
-	struct used *slot = &a->used[0];
-
-	pthread_mutex_lock(&a->mu);
-	for (size_t i = 0; i < USED_MAX; i++) {
-		if (a->used[i].token == token) {
-			slot = &a->used[i];
-			break;
-		}
-		if (a->used[i].at_ns < slot->at_ns)
-			slot = &a->used[i];
-	}
-	if (slot->token != token)
-		*slot = (struct used){ .token = token };
-	slot->at_ns = fsc_clock_real_ns();
-	pthread_mutex_unlock(&a->mu);
-}
-
 void fsc_auth_flush(struct fsc_auth *a)
 {
-	struct used due[USED_MAX];
-	size_t n = 0;
+	fsc_cache_flush(a->cache);
+}
 
-	pthread_mutex_lock(&a->mu);
-	for (size_t i = 0; i < USED_MAX; i++) {
-		struct used *u = &a->used[i];
+void fsc_auth_revoked(struct fsc_auth *a)
+{
+	fsc_cache_drop(a->cache);
+}
 
-		if (!u->token || u->at_ns - u->written_ns < USED_EVERY_NS)
-			continue;
-		u->written_ns = u->at_ns;
-		due[n++] = *u;
-	}
-	pthread_mutex_unlock(&a->mu);
-	for (size_t i = 0; i < n; i++) {
-		struct fsc_err err = FSC_ERR_INIT;
+static void nobody(struct fsc_req *req)
+{
+	const char *remote = req->who.remote;
 
-		if (fsc_store_token_used(a->opts.store, due[i].token, due[i].at_ns, &err))
-			fsc_log(FSC_LOG_WARN, "auth", "msg=\"use of a token not noted\" code=%s",
-				err.code);
-	}
+	req->who = (struct fsc_who){ .project = "", .label = "-", .kind = "", .remote = remote };
 }
 
 /* Sets who from the digest of a live token. */
 static enum fsc_status admit(struct fsc_auth *a, struct fsc_req *req, const uint8_t sha256[32],
 			     const char *kind, struct fsc_err *err)
 {
-	struct fsc_token t;
-	enum fsc_status st = fsc_store_token_find(a->opts.store, &req->arena, sha256, &t, err);
+	struct fsc_cache_token t;
+	enum fsc_status st = fsc_cache_token(a->cache, sha256, &t, err);
 
 	if (st)
 		return st;
 	req->who.kind = kind;
-	req->who.perms = t.scopes & ALL_PERMS;
-	if (req->who.perms & FSC_PERM_ADMIN)
-		req->who.perms = ALL_PERMS;
-	req->who.project = t.project_name;
+	req->who.perms =
+		t.scopes & FSC_PERM_ADMIN ? FSC_AUTH_ALL_PERMS : t.scopes & FSC_AUTH_ALL_PERMS;
+	req->who.project = fsc_arena_dup(&req->arena, t.project_name, strlen(t.project_name));
 	req->who.project_id = t.project;
 	req->who.token_id = (uint64_t)t.id;
-	req->who.label = fsc_arena_printf(&req->arena, "%s:%lld", kind, (long long)t.id);
-	note_use(a, t.id);
+	req->who.label = fsc_arena_printf(&req->arena, "token:%lld", (long long)t.id);
+	if (!req->who.project || !req->who.label)
+		return fsc_err_set(err, FSC_ENOMEM, NULL, "who is asking");
 	return FSC_OK;
 }
 
-/* FSC_ENOTFOUND: says nothing who it is. FSC_EDENIED: says something wrong. */
-static enum fsc_status identify(struct fsc_auth *a, struct fsc_req *req, struct fsc_err *err)
-{
-	const char *header = fsc_req_header(req, "Authorization");
-	const char *cookie = header ? NULL : fsc_req_cookie(req, FSC_COOKIE_NAME);
-	uint8_t digest[32];
-	enum fsc_status st = FSC_ENOTFOUND;
-
-	if (header) {
-		if (strncasecmp(header, "Bearer ", 7) != 0 ||
-		    !fsc_token_digest(digest, header + 7, strlen(header + 7)))
-			return FSC_EDENIED;
-		st = admit(a, req, digest, "token", err);
-		return st == FSC_ENOTFOUND ? FSC_EDENIED : st;
-	}
-	if (cookie && fsc_session_read(digest, cookie, a->key, fsc_clock_real_ns() / SEC_NS))
-		st = admit(a, req, digest, "cookie", err);
-	return st;
-}
-
 /* A proxy on this machine speaks for someone elsewhere: the loopback address proves nothing then. */
-static bool is_forwarded(const struct fsc_req *req)
+static bool is_forwarded(const struct fsc_auth *a, const struct fsc_req *req)
 {
 	static const char *const headers[] = { "Forwarded",	   "X-Forwarded-For",
 					       "X-Forwarded-Host", "X-Forwarded-Proto",
@@ -189,16 +151,81 @@ static bool is_forwarded(const struct fsc_req *req)
 	for (size_t i = 0; i < FSC_ARRAY_LEN(headers); i++)
 		if (fsc_req_header(req, headers[i]))
 			return true;
-	return false;
+	return fsc_proxy_named(a->opts.proxy, req);
 }
 
-static void admit_loopback(struct fsc_req *req)
+static enum fsc_status admit_loopback(struct fsc_auth *a, struct fsc_req *req)
 {
+	if (a->opts.required || (!a->opts.open && is_forwarded(a, req)))
+		return FSC_ENOTFOUND;
 	req->who.kind = "loopback";
 	req->who.label = "loopback";
-	req->who.project = "default";
-	req->who.project_id = FSC_PROJECT_DEFAULT;
-	req->who.perms = ALL_PERMS;
+	req->who.is_operator = true;
+	return FSC_OK;
+}
+
+static enum fsc_status bad_token(struct fsc_err *err)
+{
+	fsc_err_clear(err);
+	return fsc_err_set(err, FSC_EDENIED, "bad_token",
+			   "the token is unknown, revoked or past its time");
+}
+
+static enum fsc_status admit_bearer(struct fsc_auth *a, struct fsc_req *req, const char *header,
+				    struct fsc_err *err)
+{
+	uint8_t digest[32];
+	enum fsc_status st = FSC_ENOTFOUND;
+
+	if (!strncasecmp(header, "Bearer ", 7) &&
+	    fsc_token_digest(digest, header + 7, strlen(header + 7)))
+		st = admit(a, req, digest, "token", err);
+	return st == FSC_ENOTFOUND ? bad_token(err) : st;
+}
+
+/* FSC_ENOTFOUND: says nothing who it is. FSC_EDENIED, FSC_EINVAL: says something wrong. */
+static enum fsc_status identify(struct fsc_auth *a, struct fsc_req *req, struct fsc_err *err)
+{
+	const char *header = fsc_req_header(req, "Authorization"), *cookie;
+	enum fsc_status st = FSC_ENOTFOUND;
+	uint8_t digest[32];
+
+	if (header)
+		return admit_bearer(a, req, header, err);
+	if (fsc_proxy_trusts(a->opts.proxy, req->peer))
+		st = fsc_proxy_identify(a->opts.proxy, req, err);
+	else if (fsc_proxy_named(a->opts.proxy, req))
+		atomic_fetch_add(&a->headers_ignored, 1);
+	if (st != FSC_ENOTFOUND)
+		return st;
+	cookie = fsc_req_cookie(req, FSC_COOKIE_NAME);
+	if (cookie && fsc_session_read(digest, cookie, a->key, fsc_clock_real_ns() / SEC_NS))
+		st = admit(a, req, digest, "cookie", err);
+	return st == FSC_ENOTFOUND ? admit_loopback(a, req) : st;
+}
+
+/* False: 429. */
+static bool within_rate(struct fsc_auth *a, const struct fsc_req *req, struct fsc_resp *resp)
+{
+	const struct fsc_who *w = &req->who;
+	char seconds[24];
+	int64_t wait;
+
+	if (!a->rate || (!w->token_id && !w->user))
+		return true;
+	wait = fsc_limit_take(a->rate,
+			      w->token_id ? fsc_limit_key('t', &w->token_id, sizeof(w->token_id))
+					  : fsc_limit_key('u', w->user, strlen(w->user)),
+			      fsc_clock_mono_ns());
+	if (!wait)
+		return true;
+	atomic_fetch_add(&a->limited, 1);
+	snprintf(seconds, sizeof(seconds), "%lld", (long long)((wait + SEC_NS - 1) / SEC_NS));
+	fsc_resp_header(resp, "Retry-After", seconds);
+	fsc_resp_error(resp, 429, "rate_limited",
+		       "more than %u requests a second (and %u at once) of one token or user",
+		       a->opts.rate_limit, a->opts.rate_limit * FSC_AUTH_BURST);
+	return false;
 }
 
 static bool unauthorized(struct fsc_resp *resp, bool given)
@@ -210,23 +237,29 @@ static bool unauthorized(struct fsc_resp *resp, bool given)
 	return false;
 }
 
-bool fsc_auth_check(struct fsc_auth *a, struct fsc_req *req, uint32_t perm, struct fsc_resp *resp)
+static bool refuse(const struct fsc_err *err, struct fsc_req *req, struct fsc_resp *resp)
 {
-	struct fsc_err err = FSC_ERR_INIT;
-	enum fsc_status st = identify(a, req, &err);
+	if (err->status == FSC_EDENIED && !strcmp(err->code, "bad_token"))
+		return unauthorized(resp, true);
+	req->cfg->fail(req, resp, err);
+	return false;
+}
 
-	if (st == FSC_ENOTFOUND && !a->opts.required && (a->opts.open || !is_forwarded(req))) {
-		admit_loopback(req);
-		st = FSC_OK;
+/* The reason stays for whoami. */
+static bool admit_nobody(struct fsc_req *req, const struct fsc_err *err)
+{
+	struct fsc_err *copy = fsc_arena_alloc(&req->arena, 1, sizeof(*copy));
+
+	nobody(req);
+	if (copy && err->status) {
+		*copy = *err;
+		req->who.denied = copy;
 	}
-	if (perm == FSC_PERM_NONE)
-		return true;
-	if (st == FSC_ENOTFOUND || st == FSC_EDENIED)
-		return unauthorized(resp, st == FSC_EDENIED);
-	if (st) {
-		req->cfg->fail(req, resp, &err);
-		return false;
-	}
+	return true;
+}
+
+static bool may(const struct fsc_req *req, uint32_t perm, struct fsc_resp *resp)
+{
 	if (req->who.perms & perm)
 		return true;
 	for (size_t i = 0;; i++) {
@@ -234,16 +267,65 @@ bool fsc_auth_check(struct fsc_auth *a, struct fsc_req *req, uint32_t perm, stru
 		const char *name = fsc_token_scope_name(i, &bit);
 
 		if (!name || bit == perm) {
-			fsc_resp_error(resp, 403, "scope_missing", "the token lacks the scope %s",
+			fsc_resp_error(resp, 403, "scope_missing", "%s lacks the scope %s",
+				       req->who.token_id ? "the token" : "the user",
 				       name ? name : "");
 			return false;
 		}
 	}
 }
 
+bool fsc_auth_check(struct fsc_auth *a, struct fsc_req *req, uint32_t perm, struct fsc_resp *resp)
+{
+	struct fsc_err err = FSC_ERR_INIT;
+	enum fsc_status st;
+
+	req->who.remote = fsc_proxy_client(a->opts.proxy, req);
+	st = identify(a, req, &err);
+	if (!st)
+		st = fsc_auth_choose(a->cache, req, &err);
+	if (st == FSC_ENOTFOUND)
+		fsc_err_clear(&err);
+	if (perm == FSC_PERM_NONE)
+		return st ? admit_nobody(req, &err) : true;
+	if (st == FSC_ENOTFOUND)
+		return unauthorized(resp, false);
+	if (st)
+		return refuse(&err, req, resp);
+	return within_rate(a, req, resp) && may(req, perm, resp);
+}
+
 int64_t fsc_auth_project(const struct fsc_req *req)
 {
 	return req->who.project_id;
+}
+
+bool fsc_auth_operator(const struct fsc_req *req)
+{
+	return req->who.is_operator;
+}
+
+static bool may_enter(const struct fsc_req *req, int64_t project)
+{
+	if (req->who.is_operator || req->who.project_id == project)
+		return true;
+	for (size_t i = 0; i < req->who.n_grants; i++)
+		if (req->who.grants[i].project == project)
+			return true;
+	return false;
+}
+
+enum fsc_status fsc_auth_projects(struct fsc_auth *a, struct fsc_req *req, struct fsc_arena *arena,
+				  struct fsc_projects *out, struct fsc_err *err)
+{
+	enum fsc_status st = fsc_store_project_list(a->opts.store, arena, out, err);
+	size_t n = 0;
+
+	for (size_t i = 0; !st && i < out->n_items; i++)
+		if (may_enter(req, out->items[i].id))
+			out->items[n++] = out->items[i];
+	out->n_items = st ? 0 : n;
+	return st;
 }
 
 static const char *secure(const struct fsc_req *req)
@@ -253,20 +335,38 @@ static const char *secure(const struct fsc_req *req)
 	return proto && !strcasecmp(proto, "https") ? "; Secure" : "";
 }
 
+/* An address of IPv6 by its /64: who has one has them all. */
+static uint64_t address_key(const char *address)
+{
+	struct in6_addr v6;
+
+	if (inet_pton(AF_INET6, address, &v6) == 1 && !IN6_IS_ADDR_V4MAPPED(&v6))
+		return fsc_limit_key('6', &v6, 8);
+	return fsc_limit_key('4', address, strlen(address));
+}
+
 enum fsc_status fsc_auth_login(struct fsc_auth *a, struct fsc_req *req, const char *token,
 			       char cookie[512], struct fsc_err *err)
 {
+	uint64_t key = address_key(req->who.remote);
 	char session[FSC_SESSION_TEXT];
 	uint8_t digest[32];
 	enum fsc_status st = FSC_ENOTFOUND;
 
+	/* Taken before the token is looked at, so that tries at the same time count too. */
+	if (fsc_limit_take(a->login, key, fsc_clock_mono_ns())) {
+		atomic_fetch_add(&a->login_limited, 1);
+		return fsc_err_set(err, FSC_ELIMIT, "login_limited",
+				   "too many wrong tokens from this address, try again later");
+	}
+	nobody(req);
 	if (fsc_token_digest(digest, token, strlen(token)))
 		st = admit(a, req, digest, "token", err);
 	if (st == FSC_ENOTFOUND) {
-		fsc_err_clear(err);
-		return fsc_err_set(err, FSC_EDENIED, "bad_token",
-				   "the token is unknown, revoked or past its time");
+		atomic_fetch_add(&a->login_failed, 1);
+		return bad_token(err);
 	}
+	fsc_limit_give(a->login, key);
 	if (st)
 		return st;
 	fsc_session_make(session, a->key, digest,
@@ -281,4 +381,28 @@ void fsc_auth_logout_cookie(const struct fsc_req *req, char cookie[512])
 {
 	snprintf(cookie, 512, FSC_COOKIE_NAME "=; Path=/; HttpOnly; SameSite=Strict; Max-Age=0%s",
 		 secure(req));
+}
+
+void fsc_auth_metrics(struct fsc_auth *a, struct fsc_buf *out)
+{
+	const struct {
+		const char *name, *help;
+		uint64_t n;
+	} all[] = {
+		{ "fleetscope_rate_limited_total", "Requests refused with 429.",
+		  atomic_load(&a->limited) },
+		{ "fleetscope_login_failed_total", "Logins with a wrong token.",
+		  atomic_load(&a->login_failed) },
+		{ "fleetscope_login_limited_total",
+		  "Logins refused after too many wrong ones from one address.",
+		  atomic_load(&a->login_limited) },
+		{ "fleetscope_proxy_headers_ignored_total",
+		  "Requests that named a user but did not come from a trusted proxy.",
+		  atomic_load(&a->headers_ignored) },
+	};
+
+	for (size_t i = 0; i < FSC_ARRAY_LEN(all); i++)
+		fsc_buf_addf(out, "# HELP %s %s\n# TYPE %s counter\n%s %llu\n", all[i].name,
+			     all[i].help, all[i].name, all[i].name, (unsigned long long)all[i].n);
+	fsc_cache_metrics(a->cache, out);
 }

@@ -61,11 +61,25 @@ bool fsc_token_digest(uint8_t out[32], const char *text, size_t n)
 	return true;
 }
 
+void fsc_token_prefix(char out[FSC_TOKEN_PREFIX], const char *text)
+{
+	bool ours = !strncmp(text, PREFIX, sizeof(PREFIX) - 1) &&
+		    strlen(text) == sizeof(PREFIX) - 1 + (size_t)2 * RANDOM_BYTES;
+
+	snprintf(out, FSC_TOKEN_PREFIX, "%s", ours ? text : "");
+}
+
 enum fsc_status fsc_token_adopt(struct fsc_store *s, int64_t project, const char *name,
 				uint32_t scopes, const char *text, int64_t *id, struct fsc_err *err)
 {
-	struct fsc_token_new in = { .project = project, .name = name, .scopes = scopes };
+	char prefix[FSC_TOKEN_PREFIX];
+	struct fsc_token_new in = { .project = project,
+				    .name = name,
+				    .scopes = scopes,
+				    .prefix = prefix,
+				    .created_by = "config" };
 
+	fsc_token_prefix(prefix, text);
 	if (!fsc_token_digest(in.secret_sha256, text, strlen(text)))
 		return fsc_err_set(err, FSC_EINVAL, "bad_token", "a token has %d to %d characters",
 				   MIN_GIVEN, FSC_TOKEN_TEXT_MAX * 4 - 1);
@@ -73,12 +87,16 @@ enum fsc_status fsc_token_adopt(struct fsc_store *s, int64_t project, const char
 }
 
 enum fsc_status fsc_token_create(struct fsc_store *s, int64_t project, const char *name,
-				 uint32_t scopes, int64_t expires_at_ns, int64_t *id,
-				 char text[FSC_TOKEN_TEXT_MAX], struct fsc_err *err)
+				 uint32_t scopes, int64_t expires_at_ns, const char *created_by,
+				 int64_t *id, char text[FSC_TOKEN_TEXT_MAX], struct fsc_err *err)
 {
-	struct fsc_token_new in = {
-		.project = project, .name = name, .scopes = scopes, .expires_at_ns = expires_at_ns
-	};
+	char prefix[FSC_TOKEN_PREFIX];
+	struct fsc_token_new in = { .project = project,
+				    .name = name,
+				    .scopes = scopes,
+				    .expires_at_ns = expires_at_ns,
+				    .prefix = prefix,
+				    .created_by = created_by };
 	uint8_t raw[RANDOM_BYTES];
 	char hex[2 * RANDOM_BYTES + 1];
 
@@ -88,6 +106,7 @@ enum fsc_status fsc_token_create(struct fsc_store *s, int64_t project, const cha
 	fsc_random_bytes(raw, sizeof(raw));
 	fsc_hex(hex, raw, sizeof(raw));
 	snprintf(text, FSC_TOKEN_TEXT_MAX, PREFIX "%s", hex);
+	fsc_token_prefix(prefix, text);
 	fsc_sha256(in.secret_sha256, text, strlen(text));
 	return fsc_store_token_put(s, &in, id, err);
 }

@@ -150,6 +150,16 @@ enum fsc_status fsc_req_parse_uri(struct fsc_req *req, const char *uri, struct f
 	return st;
 }
 
+unsigned fsc_req_header_count(const struct fsc_req *req, const char *name)
+{
+	size_t n = strlen(name);
+	unsigned count = 0;
+
+	for (uint32_t i = 0; i < req->n_headers; i++)
+		count += req->headers[i].key_len == n && !strncasecmp(req->headers[i].key, name, n);
+	return count;
+}
+
 const char *fsc_req_header(const struct fsc_req *req, const char *name)
 {
 	for (uint32_t i = 0; i < req->n_headers; i++)

@@ -25,13 +25,20 @@ struct fsc_req_pair {
 };
 
 /* Who is asking, set by the authorize hook. */
+struct fsc_grant; /* of the hook (auth/auth.h) */
 struct fsc_who {
-	const char *project; /* name */
+	const char *project; /* name; "" none */
 	int64_t project_id;  /* row isolation */
-	const char *label;   /* for the access log: "loopback", "token:abcd", "cookie:abcd" */
-	const char *kind;    /* "loopback", "token", "cookie" */
-	uint32_t perms;
-	uint64_t token_id; /* 0 on loopback */
+	const char *label;   /* actor, for log and audit: "loopback", "token:12", "user:ann", "-" */
+	const char *kind;    /* "loopback", "token", "cookie", "proxy"; "" nobody */
+	const char *user;    /* name the proxy gave, NULL */
+	const char *remote;  /* address of who asks, also through a trusted proxy */
+	uint32_t perms;	     /* in the project */
+	bool is_operator;    /* of the installation: all projects */
+	uint64_t token_id;   /* 0 without a token */
+	const struct fsc_grant *grants; /* projects of a proxy user */
+	size_t n_grants;
+	const struct fsc_err *denied; /* of a route open to all: why the caller is nobody; NULL */
 };
 
 struct fsc_req {
@@ -69,6 +76,8 @@ fsc_nodiscard enum fsc_status fsc_req_parse_uri(struct fsc_req *req, const char 
 void *fsc_req_app(const struct fsc_req *req);
 /* NULL when absent. Header names are compared without case. */
 const char *fsc_req_header(const struct fsc_req *req, const char *name);
+/* How often the header came. */
+unsigned fsc_req_header_count(const struct fsc_req *req, const char *name);
 const char *fsc_req_param(const struct fsc_req *req, const char *name);
 /* The segment that stands at {name} of the route's path, NULL when the route has none of that name. */
 const char *fsc_req_path(const struct fsc_req *req, const char *name);

@@ -31,8 +31,14 @@ test('the server says that it lives, is ready, and who it is', async () => {
 	const server = await ok('/api/v1/server');
 	assert.equal(server.perfetto_origin, 'https://ui.perfetto.dev');
 	assert.equal(server.demo, false);
-	assert.deepEqual(await ok('/api/v1/whoami'), { project: 'default', scopes: ['read', 'upload', 'capture', 'admin'], auth: 'loopback' });
+	assert.deepEqual(await ok('/api/v1/whoami'), { project: 'default', projects: ['default'], scopes: ['read', 'upload', 'capture', 'admin'], operator: true, user: null, via: 'loopback', auth: 'loopback' });
 	assert.equal((await ok('/api/v1/openapi.json')).openapi, '3.1.0');
+});
+
+test('projects and audit rows are listed', async () => {
+	assert.equal((await call(s, 'POST', '/api/v1/projects', { body: { name: 'second' } })).status, 201);
+	assert.equal((await ok('/api/v1/projects')).total, 2);
+	assert.equal((await ok('/api/v1/audit?action=project.create')).items[0].subject, 'second');
 });
 
 test('an uploaded bundle is listed with its trace', async () => {

@@ -97,6 +97,25 @@ static void project_names_are_checked(void **state)
 		     "not_found");
 }
 
+static void projects_are_made_once_and_listed_by_name(void **state)
+{
+	struct place *p = *state;
+	struct fsc_projects all;
+	int64_t id, again;
+
+	assert_ok(p, fsc_store_project_create(p->s, "vision", &id, &p->err));
+	assert_fails(p, fsc_store_project_create(p->s, "vision", &again, &p->err), FSC_EEXIST,
+		     "project_exists");
+	assert_fails(p, fsc_store_project_create(p->s, "Vision", &again, &p->err), FSC_EINVAL,
+		     "project_name");
+	assert_ok(p, fsc_store_project_put(p->s, "audio", &again, &p->err));
+	assert_ok(p, fsc_store_project_list(p->s, &p->a, &all, &p->err));
+	assert_int_equal(all.n_items, 3);
+	assert_string_equal(all.items[0].name, "audio");
+	assert_string_equal(all.items[1].name, "default");
+	assert_true(all.items[2].id == id && all.items[2].created_at_ns > 0);
+}
+
 static void an_idempotency_key_belongs_to_its_bytes(void **state)
 {
 	struct place *p = *state;
@@ -710,7 +729,11 @@ static void bundles_page_newest_first(void **state)
 static void tokens_are_found_until_revoked_or_expired(void **state)
 {
 	struct place *p = *state;
-	struct fsc_token_new n = { .project = 1, .name = "ci", .scopes = FSC_SCOPE_BIT_UPLOAD };
+	struct fsc_token_new n = { .project = 1,
+				   .name = "ci",
+				   .scopes = FSC_SCOPE_BIT_UPLOAD,
+				   .prefix = "fst_ab12cd",
+				   .created_by = "cli" };
 	struct fsc_token t;
 	struct fsc_tokens all;
 	int64_t id, old, count;
@@ -732,8 +755,10 @@ static void tokens_are_found_until_revoked_or_expired(void **state)
 		     FSC_ENOTFOUND, "not_found");
 	assert_ok(p, fsc_store_token_count(p->s, &count, &p->err));
 	assert_int_equal(count, 1);
-	assert_ok(p, fsc_store_token_list(p->s, &p->a, 1, &all, &p->err));
+	assert_ok(p, fsc_store_token_list(p->s, &p->a, 1, false, &all, &p->err));
 	assert_int_equal(all.n_items, 2);
+	assert_string_equal(all.items[1].prefix, "fst_ab12cd");
+	assert_string_equal(all.items[1].created_by, "cli");
 
 	assert_fails(p, fsc_store_token_revoke(p->s, 2, id, &p->err), FSC_ENOTFOUND, "not_found");
 	assert_ok(p, fsc_store_token_revoke(p->s, 1, id, &p->err));
@@ -741,30 +766,70 @@ static void tokens_are_found_until_revoked_or_expired(void **state)
 	digest_of(n.secret_sha256, "secret");
 	assert_fails(p, fsc_store_token_find(p->s, &p->a, n.secret_sha256, &t, &p->err),
 		     FSC_ENOTFOUND, "not_found");
+	assert_ok(p, fsc_store_token_list(p->s, &p->a, 1, false, &all, &p->err));
+	assert_true(all.n_items == 1 && all.items[0].id == old);
+	assert_ok(p, fsc_store_token_list(p->s, &p->a, 1, true, &all, &p->err));
+	assert_true(all.n_items == 2 && all.items[1].id == id && all.items[1].revoked_at_ns > 0);
+	assert_true(all.items[0].revoked_at_ns == 0);
 }
 
 static void audit_rows_come_back_newest_first(void **state)
 {
+	static const char *const actions[] = { "token.create", "token.revoke", "tokens",
+					       "token.create", "bundle.delete" };
 	struct place *p = *state;
-	struct fsc_audits rows;
+	struct fsc_audit_query q = { .project = 1, .limit = 3 };
+	struct fsc_audit_page rows;
 
 	for (int i = 0; i < 5; i++) {
 		char subject[16];
 		struct fsc_audit a = {
-			.project = 1, .actor = "cli", .action = "token.create", .subject = subject
+			.project = 1, .actor = "cli", .action = actions[i], .subject = subject
 		};
 
 		snprintf(subject, sizeof(subject), "s%d", i);
 		assert_ok(p, fsc_store_audit_put(p->s, &a, &p->err));
 	}
-	assert_ok(p, fsc_store_audit_list(p->s, &p->a, 1, 0, 3, &rows, &p->err));
-	assert_int_equal(rows.n_items, 3);
+	assert_ok(p, fsc_store_audit_list(p->s, &p->a, &q, &rows, &p->err));
+	assert_true(rows.n_items == 3 && rows.total == 5 && rows.next);
 	assert_string_equal(rows.items[0].subject, "s4");
 	assert_string_equal(rows.items[0].remote, "");
 	assert_true(rows.items[0].at_ns > 0);
-	assert_ok(p, fsc_store_audit_list(p->s, &p->a, 1, rows.items[2].id, 10, &rows, &p->err));
-	assert_int_equal(rows.n_items, 2);
+	q.cursor = rows.next;
+	assert_ok(p, fsc_store_audit_list(p->s, &p->a, &q, &rows, &p->err));
+	assert_true(rows.n_items == 2 && rows.total == 5 && !rows.next);
 	assert_string_equal(rows.items[1].subject, "s0");
+	q.cursor = "00";
+	assert_fails(p, fsc_store_audit_list(p->s, &p->a, &q, &rows, &p->err), FSC_EINVAL,
+		     "cursor");
+}
+
+static void audit_rows_are_filtered_by_action(void **state)
+{
+	static const struct {
+		const char *action;
+		int64_t total;
+	} want[] = { { "token.create", 2 },
+		     { "token.", 3 },
+		     { "token", 0 },
+		     { "tokens", 1 },
+		     { "", 5 },
+		     { "%", 0 },
+		     { ".", 0 } };
+	struct place *p = *state;
+
+	audit_rows_come_back_newest_first(state);
+	for (size_t i = 0; i < FSC_ARRAY_LEN(want); i++) {
+		struct fsc_audit_query q = { .project = 1, .action = want[i].action };
+		struct fsc_audit_page rows;
+
+		assert_ok(p, fsc_store_audit_list(p->s, &p->a, &q, &rows, &p->err));
+		assert_int_equal(rows.total, want[i].total);
+		assert_int_equal(rows.n_items, want[i].total);
+		q.project = 2;
+		assert_ok(p, fsc_store_audit_list(p->s, &p->a, &q, &rows, &p->err));
+		assert_true(!rows.total && !rows.n_items);
+	}
 }
 
 static void settings_keep_the_first_when_told_so(void **state)
@@ -879,6 +944,7 @@ int main(void)
 		contract_test(the_same_bytes_give_the_same_bundle),
 		contract_test(another_project_sees_nothing_of_it),
 		contract_test(project_names_are_checked),
+		contract_test(projects_are_made_once_and_listed_by_name),
 		contract_test(an_idempotency_key_belongs_to_its_bytes),
 		contract_test(publishing_stores_every_fact),
 		contract_test(publishing_again_keeps_ids_and_replaces_facts),
@@ -897,6 +963,7 @@ int main(void)
 		contract_test(bundles_page_newest_first),
 		contract_test(tokens_are_found_until_revoked_or_expired),
 		contract_test(audit_rows_come_back_newest_first),
+		contract_test(audit_rows_are_filtered_by_action),
 		contract_test(settings_keep_the_first_when_told_so),
 		contract_test(data_outlive_the_process),
 		contract_test(a_backup_opens_as_a_store),

@@ -5,6 +5,13 @@
  */
 #include "store/sqlite/sqlite_int.h"
 
+#define TOKEN_COLUMNS                                                                             \
+	"t.id, t.project, p.name, t.name, t.scopes, t.created_at, t.expires_at, t.last_used_at, " \
+	"t.revoked_at, t.prefix, t.created_by "
+/* any; exactly; or, when it ends with a dot, all that begin so */
+#define AUDIT_ACTION(p)                                                     \
+	"(" p " IS NULL OR action = " p " OR (substr(" p ", -1) = '.' AND " \
+	"substr(action, 1, length(" p ")) = " p "))"
 /* parameters: 1 project, 2 id */
 #define BUNDLE_COLUMNS                                                                          \
 	"id, project, sha256, bytes, name, job, host, capture, rank, state, received_at, "      \
@@ -116,6 +123,7 @@ const char *const fsc_sqlite_queries[FSC_Q_COUNT] = {
 	[FSC_Q_PROJECT_FIND] = "SELECT id FROM project WHERE name = ?1",
 	[FSC_Q_PROJECT_INSERT] = "INSERT INTO project (id, name, created_at) VALUES (?1, ?2, ?3) "
 				 "ON CONFLICT (name) DO NOTHING",
+	[FSC_Q_PROJECT_LIST] = "SELECT id, name, created_at FROM project ORDER BY name",
 	[FSC_Q_PROJECT_NAME] = "SELECT name FROM project WHERE id = ?1",
 
 	/* bundles */
@@ -374,17 +382,17 @@ const char *const fsc_sqlite_queries[FSC_Q_COUNT] = {
 
 	/* tokens */
 	[FSC_Q_TOKEN_INSERT] = "INSERT INTO token (id, project, name, scopes, secret_sha256, "
-			       "created_at, expires_at) VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7)",
+			       "created_at, expires_at, prefix, created_by) "
+			       "VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9)",
 	/* 1 digest, 2 now */
-	[FSC_Q_TOKEN_FIND] = "SELECT t.id, t.project, p.name, t.name, t.scopes, t.created_at, "
-			     "t.expires_at, "
-			     "t.last_used_at FROM token t JOIN project p ON p.id = t.project "
-			     "WHERE t.secret_sha256 = ?1 AND t.revoked_at = 0 "
-			     "AND (t.expires_at = 0 OR t.expires_at > ?2)",
-	[FSC_Q_TOKEN_LIST] = "SELECT t.id, t.project, p.name, t.name, t.scopes, t.created_at, "
-			     "t.expires_at, "
-			     "t.last_used_at FROM token t JOIN project p ON p.id = t.project "
-			     "WHERE t.project = ?1 AND t.revoked_at = 0 ORDER BY t.id DESC",
+	[FSC_Q_TOKEN_FIND] =
+		"SELECT " TOKEN_COLUMNS "FROM token t JOIN project p ON p.id = t.project "
+		"WHERE t.secret_sha256 = ?1 AND t.revoked_at = 0 "
+		"AND (t.expires_at = 0 OR t.expires_at > ?2)",
+	/* 1 project, 2 with revoked ones */
+	[FSC_Q_TOKEN_LIST] =
+		"SELECT " TOKEN_COLUMNS "FROM token t JOIN project p ON p.id = t.project "
+		"WHERE t.project = ?1 AND (?2 OR t.revoked_at = 0) ORDER BY t.id DESC",
 	[FSC_Q_TOKEN_REVOKE] = "UPDATE token SET revoked_at = ?3 "
 			       "WHERE project = ?1 AND id = ?2 AND revoked_at = 0",
 	[FSC_Q_TOKEN_USED] = "UPDATE token SET last_used_at = ?2 WHERE id = ?1",
@@ -421,9 +429,12 @@ const char *const fsc_sqlite_queries[FSC_Q_COUNT] = {
 	[FSC_Q_AUDIT_INSERT] =
 		"INSERT INTO audit (id, project, at, actor, action, subject, detail, "
 		"remote) VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8)",
-	[FSC_Q_AUDIT_LIST] =
-		"SELECT id, project, at, actor, action, subject, detail, remote FROM audit "
-		"WHERE project = ?1 AND (?2 = 0 OR id < ?2) ORDER BY id DESC LIMIT ?3",
+	/* 1 project, 2 id before which or NULL, 3 limit, 4 action or NULL */
+	[FSC_Q_AUDIT_LIST] = "SELECT id, project, at, actor, action, subject, detail, remote "
+			     "FROM audit WHERE project = ?1 AND (?2 IS NULL OR id < ?2) "
+			     "AND " AUDIT_ACTION("?4") " ORDER BY id DESC LIMIT ?3",
+	[FSC_Q_AUDIT_COUNT] =
+		"SELECT COUNT(*) FROM audit WHERE project = ?1 AND " AUDIT_ACTION("?2"),
 	[FSC_Q_SETTING_GET] = "SELECT value FROM setting WHERE key = ?1",
 	[FSC_Q_SETTING_PUT] = "INSERT INTO setting (key, value) VALUES (?1, ?2) "
 			      "ON CONFLICT (key) DO UPDATE SET value = excluded.value",
