@@ -214,6 +214,7 @@ SRC_api := \
 	server/api/api_meta.c \
 	server/api/api_perfetto.c \
 	server/api/api_projects.c \
+	server/api/api_ready.c \
 	server/api/api_slice.c \
 	server/api/api_timeline.c \
 	server/api/api_tokens.c \

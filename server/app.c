@@ -102,11 +102,12 @@ static enum fsc_status first_token(struct fsc_server *s, struct fsc_err *err)
 
 static enum fsc_status open_data(struct fsc_server *s, struct fsc_err *err)
 {
+	const struct fsc_blobs_opts files = { .min_free_bytes = s->cfg->min_free };
 	struct fsc_ingest_opts in = { 0 };
 	enum fsc_status st = fsc_server_open_store(&s->app.store, s->cfg, true, err);
 
 	if (!st)
-		st = fsc_blobs_open(&s->app.blobs, s->cfg->data, NULL, err);
+		st = fsc_blobs_open(&s->app.blobs, s->cfg->data, &files, err);
 	if (st)
 		return st;
 	in.store = s->app.store;
@@ -222,6 +223,34 @@ enum fsc_status fsc_server_start(struct fsc_server *s, const struct fsc_config *
 	return st;
 }
 
+bool fsc_server_takes_hangup(const struct fsc_config *cfg)
+{
+	return cfg->log_file || (cfg->verb == FSC_VERB_SERVE && !isatty(0));
+}
+
+static void reopen_log(const struct fsc_config *cfg)
+{
+	struct fsc_err err = FSC_ERR_INIT;
+	char msg[300];
+
+	if (cfg->log_file && fsc_log_open(cfg->log_file, &err))
+		fsc_log(FSC_LOG_ERROR, "server", "msg=\"log file not opened anew\" error=%s",
+			fsc_log_quote(msg, sizeof(msg), err.msg));
+	else
+		fsc_log(FSC_LOG_INFO, "server", "msg=hangup log=%s",
+			cfg->log_file ? "reopened" : "stderr");
+}
+
+/* What /readyz and /metrics say of store and disk. */
+static enum fsc_status look_after(struct fsc_server *s, struct fsc_err *health)
+{
+	enum fsc_status st = fsc_store_health(s->app.store, health);
+
+	atomic_store(&s->app.health, (int)st);
+	atomic_store(&s->app.disk, (int)fsc_blobs_admit(s->app.blobs, 0, NULL));
+	return st;
+}
+
 bool fsc_server_tick(struct fsc_server *s, unsigned ms)
 {
 	const struct timespec wait = { .tv_sec = ms / 1000,
@@ -232,7 +261,13 @@ bool fsc_server_tick(struct fsc_server *s, unsigned ms)
 	sigemptyset(&set);
 	sigaddset(&set, SIGINT);
 	sigaddset(&set, SIGTERM);
+	if (fsc_server_takes_hangup(s->cfg))
+		sigaddset(&set, SIGHUP);
 	sig = sigtimedwait(&set, NULL, &wait);
+	if (sig == SIGHUP) {
+		reopen_log(s->cfg);
+		return false;
+	}
 	if (sig > 0) {
 		fsc_log(FSC_LOG_INFO, "server", "msg=stopping signal=%d", sig);
 		return true;
@@ -244,13 +279,14 @@ bool fsc_server_tick(struct fsc_server *s, unsigned ms)
 enum fsc_status fsc_server_wait(struct fsc_server *s, struct fsc_err *err)
 {
 	int64_t swept = fsc_clock_mono_ns(), uploads_swept = 0;
+	struct fsc_err health = FSC_ERR_INIT;
 
+	(void)look_after(s, &health); /* so that the first answer is true */
 	while (!fsc_server_tick(s, TICK_MS)) {
-		struct fsc_err health = FSC_ERR_INIT;
+		enum fsc_status st;
 
-		enum fsc_status st = fsc_store_health(s->app.store, &health);
-
-		atomic_store(&s->app.health, (int)st);
+		fsc_err_clear(&health);
+		st = look_after(s, &health);
 		if (st && !strcmp(health.code, "store_broken")) {
 			*err = health;
 			return health.status;

@@ -23,6 +23,8 @@ fsc_nodiscard enum fsc_status fsc_server_start(struct fsc_server *s, const struc
 fsc_nodiscard enum fsc_status fsc_server_wait(struct fsc_server *s, struct fsc_err *err);
 /* One round of waiting, at most ms; true when a signal asks to stop. */
 bool fsc_server_tick(struct fsc_server *s, unsigned ms);
+/* A server that nobody holds by a terminal takes SIGHUP as "open the log file anew"; the caller then blocks it. */
+bool fsc_server_takes_hangup(const struct fsc_config *cfg);
 void fsc_server_stop(struct fsc_server *s);
 
 /* Stores a file as a new bundle. *done as ingest says. */

@@ -57,8 +57,9 @@ struct fsc_config {
 	const char *proxy_user_header, *proxy_groups_header;
 	unsigned rate_limit;
 	bool demo, require_tokens, no_tokens;
-	unsigned workers; /* 0: chosen by jobs/worker.h */
-	uint64_t max_upload;
+	unsigned workers;	       /* 0: chosen by jobs/worker.h */
+	uint64_t max_upload, min_free; /* bytes */
+	const char *log_file;
 	unsigned role, log_level; /* log_level: enum fsc_log_level */
 	unsigned header_timeout, body_grace, query_timeout;
 	bool check_config, no_browser, hard_link;

@@ -49,14 +49,19 @@ static int serve(const struct fsc_config *cfg)
 
 static int run(const struct fsc_config *cfg)
 {
+	struct fsc_err err = FSC_ERR_INIT;
 	sigset_t stop;
 
 	umask(077);
 	fsc_log_setup(2, (enum fsc_log_level)cfg->log_level);
+	if (cfg->log_file && fsc_log_open(cfg->log_file, &err))
+		return fsc_cli_fail(&err);
 	/* Blocked before any thread starts: the main thread waits for them by sigtimedwait. */
 	sigemptyset(&stop);
 	sigaddset(&stop, SIGINT);
 	sigaddset(&stop, SIGTERM);
+	if (fsc_server_takes_hangup(cfg))
+		sigaddset(&stop, SIGHUP);
 	sigprocmask(SIG_BLOCK, &stop, NULL);
 	/* A file size limit is met like a full disk: by the error of the write. */
 	signal(SIGXFSZ, SIG_IGN);

@@ -7,6 +7,7 @@
 #include "base/log.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <stdarg.h>
 #include <stdatomic.h>
 #include <stdio.h>
@@ -21,12 +22,33 @@
 static struct {
 	atomic_int fd;
 	atomic_int min;
-} sink = { 2, FSC_LOG_INFO };
+	atomic_int file; /* descriptor of the log file, -1 while there is none */
+} sink = { 2, FSC_LOG_INFO, -1 };
 
 void fsc_log_setup(int fd, enum fsc_log_level min)
 {
 	atomic_store(&sink.fd, fd);
 	atomic_store(&sink.min, (int)min);
+}
+
+enum fsc_status fsc_log_open(const char *path, struct fsc_err *err)
+{
+	int fd = open(path, O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC | O_NOCTTY, 0600);
+	int had = atomic_load(&sink.file);
+	enum fsc_status st = FSC_OK;
+
+	if (fd < 0)
+		return fsc_err_sys(err, errno, "log file %s", path);
+	if (had < 0) {
+		atomic_store(&sink.file, fd);
+		atomic_store(&sink.fd, fd);
+		return FSC_OK;
+	}
+	/* In one step: a thread that writes has the old file or the new one, never a closed descriptor. */
+	if (dup3(fd, had, O_CLOEXEC) < 0)
+		st = fsc_err_sys(err, errno, "log file %s", path);
+	close(fd);
+	return st;
 }
 
 static const char *level_name(enum fsc_log_level level)

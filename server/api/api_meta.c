@@ -13,32 +13,6 @@
 #include "base/fs.h"
 #include "base/num.h"
 
-static void say_status(struct fsc_resp *resp, const char *status)
-{
-	struct fsc_json j = fsc_resp_json(resp, 200);
-
-	fsc_json_obj(&j);
-	fsc_json_kstr(&j, "status", status);
-	fsc_json_obj_end(&j);
-}
-
-void fsc_api_healthz(struct fsc_req *req, struct fsc_resp *resp)
-{
-	(void)req;
-	say_status(resp, "ok");
-}
-
-void fsc_api_readyz(struct fsc_req *req, struct fsc_resp *resp)
-{
-	enum fsc_status st = (enum fsc_status)atomic_load(&fsc_api_app(req)->health);
-
-	if (st)
-		fsc_resp_error(resp, 503, "not_ready", "the store does not work (%s), see the log",
-			       fsc_status_name(st));
-	else
-		say_status(resp, "ready");
-}
-
 void fsc_api_server(struct fsc_req *req, struct fsc_resp *resp)
 {
 	struct fsc_app *app = fsc_api_app(req);
@@ -213,6 +187,7 @@ void fsc_api_metrics(struct fsc_req *req, struct fsc_resp *resp)
 		     FSC_VERSION);
 	fsc_http_metrics(req->http, &resp->body);
 	fsc_uploads_metrics(fsc_api_app(req)->uploads, &resp->body);
+	fsc_api_ready_metrics(app, &resp->body);
 	write_store(&resp->body, &s);
 	write_workers(app, &resp->body);
 	fsc_auth_metrics(app->auth, &resp->body);

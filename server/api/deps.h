@@ -33,7 +33,9 @@ struct fsc_app {
 	uint16_t perfetto_port;
 	bool demo;
 	int64_t started_ns; /* monotonic */
-	atomic_int health;  /* enum fsc_status of the store, looked at every few seconds */
+	/* enum fsc_status, looked at every few seconds */
+	atomic_int health; /* of the store */
+	atomic_int disk;   /* FSC_EFULL: uploads are refused */
 };
 
 /* The route table and the hooks of http/http.h. max_upload bounds POST /bundles. */
@@ -84,6 +86,9 @@ fsc_nodiscard enum fsc_status fsc_api_window(const struct fsc_req *req,
 fsc_nodiscard enum fsc_status fsc_api_track_list(const struct fsc_req *req, struct fsc_api_trace *t,
 						 bool required, uint32_t max, uint32_t **out,
 						 uint32_t *n, struct fsc_err *err);
+
+/* What /readyz says, for /metrics (api_ready.c). */
+void fsc_api_ready_metrics(struct fsc_app *app, struct fsc_buf *out);
 
 /* "key": value, left out when NULL or "" / negative. */
 void fsc_api_opt_str(struct fsc_json *j, const char *key, const char *s);

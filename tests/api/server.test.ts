@@ -2,13 +2,13 @@
 // The program: start, stop, restart, command line, `open FILE`, `--demo`.
 import assert from 'node:assert/strict';
 import { spawn, spawnSync } from 'node:child_process';
-import { chmodSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { chmodSync, existsSync, mkdirSync, readFileSync, renameSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { connect } from 'node:net';
 import { join } from 'node:path';
 import { test } from 'node:test';
 import { call } from '../lib/contract.ts';
 import { kinetoBytes } from '../lib/kineto.ts';
-import { getJson, program, sleep, startServer, tempDir, uploadAndWait } from '../lib/server.ts';
+import { getJson, program, sleep, startServer, tempDir, upload, uploadAndWait } from '../lib/server.ts';
 
 const server = (...args: string[]) => spawnSync(program('fleetscope-server'), args, { encoding: 'utf8', timeout: 20000 });
 
@@ -167,6 +167,68 @@ test('--check-config shows every value with where it comes from, and names mista
 	}
 	assert.equal(run(['--wrokers', '1']).status, 2);
 	rmSync(dir, { recursive: true });
+});
+
+async function eventually<T>(look: () => Promise<T | undefined> | T | undefined, what: string): Promise<T> {
+	for (let i = 0; i < 200; i++) {
+		const v = await look();
+		if (v !== undefined) return v;
+		await sleep(50);
+	}
+	throw new Error(`after 10 s still not: ${what}`);
+}
+
+test('the log goes to a file, which SIGHUP opens anew', async () => {
+	const dir = tempDir();
+	const file = join(dir, 'server.log');
+	const s = await startServer({ args: ['--log-file', file] });
+	await call(s, 'GET', '/api/v1/traces');
+	await eventually(() => (readFileSync(file, 'utf8').includes('/api/v1/traces') ? true : undefined), 'a line in the file');
+	assert.equal(statSync(file).mode & 0o77, 0);
+	renameSync(file, `${file}.1`);
+	s.child.kill('SIGHUP');
+	await eventually(() => (existsSync(file) ? true : undefined), 'a new file');
+	await call(s, 'GET', '/api/v1/bundles');
+	await eventually(() => (readFileSync(file, 'utf8').includes('/api/v1/bundles') ? true : undefined), 'a line in the new file');
+	assert.ok(!readFileSync(`${file}.1`, 'utf8').includes('/api/v1/bundles'));
+	assert.equal(s.log(), '', 'nothing goes to standard error then');
+	await s.stop();
+	const plain = await startServer();
+	plain.child.kill('SIGHUP');
+	await eventually(() => (plain.log().includes('msg=hangup') ? true : undefined), 'a hangup is survived');
+	assert.equal((await plain.stop()).code, 0);
+	const bad = server('--log-file', join(dir, 'none', 'x.log'), '--data', join(dir, 'data'));
+	assert.equal(bad.status, 1);
+	assert.match(bad.stderr, /x\.log/);
+	rmSync(dir, { recursive: true });
+});
+
+test('readyz and metrics say what is held up, and stay ready for reading', async () => {
+	const well = await startServer();
+	assert.deepEqual((await call(well, 'GET', '/readyz')).json, { status: 'ready', reasons: [] });
+	for (const check of ['store', 'disk', 'workers']) assert.ok(new TextDecoder().decode((await call(well, 'GET', '/metrics')).bytes).includes(`fleetscope_check_ok{check="${check}"} 1\n`));
+	await well.stop();
+
+	const full = await startServer({ args: ['--min-free', '1024TiB'] });
+	const disk = await eventually(async () => { const r = await call(full, 'GET', '/readyz'); return r.json.reasons.length ? r : undefined; }, 'a full disk is told');
+	assert.equal(disk.status, 200);
+	assert.equal(disk.json.status, 'degraded');
+	assert.deepEqual(disk.json.reasons.map((r: { check: string; code: string }) => [r.check, r.code]), [['disk', 'disk_full']]);
+	assert.ok(new TextDecoder().decode((await call(full, 'GET', '/metrics')).bytes).includes('fleetscope_check_ok{check="disk"} 0\n'));
+	assert.equal((await upload(full, kinetoBytes(), { name: 'a' })).status, 507);
+	await full.stop();
+
+	const data = tempDir();
+	const idle = await startServer({ data, args: ['--indexer', join(data, 'no-indexer')] });
+	assert.equal((await upload(idle, kinetoBytes(), { name: 'a' })).status, 202);
+	const held = await eventually(async () => { const r = await call(idle, 'GET', '/readyz'); return r.json.reasons.length ? r : undefined; }, 'waiting workers are told');
+	assert.equal(held.json.status, 'degraded');
+	assert.equal(held.json.reasons[0].check, 'workers');
+	assert.match(held.json.reasons[0].code, /^[a-z_]+$/);
+	assert.ok(!JSON.stringify(held.json).includes('no-indexer'), 'no path is told to whoever asks');
+	assert.ok(new TextDecoder().decode((await call(idle, 'GET', '/metrics')).bytes).includes('fleetscope_check_ok{check="workers"} 0\n'));
+	await idle.stop();
+	rmSync(data, { recursive: true });
 });
 
 test('the Perfetto origin is a setting and can be switched off', async () => {

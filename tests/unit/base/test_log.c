@@ -156,6 +156,68 @@ static void quoting_into_any_room_stays_closed_and_valid(void **state)
 	fsc_log_quote(NULL, 0, text);
 }
 
+static void write_lines(const char *text, int n)
+{
+	for (int i = 0; i < n; i++)
+		fsc_log(FSC_LOG_INFO, "test", "%s", text);
+}
+
+static void *write_many(void *arg)
+{
+	write_lines(arg, 2000);
+	return NULL;
+}
+
+static int lines_of(const char *path)
+{
+	FILE *f = fopen(path, "r");
+	char line[256];
+	int n = 0;
+
+	assert_non_null(f);
+	while (fgets(line, sizeof(line), f)) {
+		assert_non_null(strstr(line, "rotated line\n"));
+		n++;
+	}
+	fclose(f);
+	return n;
+}
+
+static void a_log_file_is_opened_anew_without_losing_a_line(void **state)
+{
+	char dir[256], path[300], old[300];
+	struct fsc_err err = FSC_ERR_INIT;
+	int total = 0, n_files = 0;
+	pthread_t t[4];
+
+	(void)state;
+	test_tmpdir(dir, sizeof(dir));
+	snprintf(path, sizeof(path), "%s/none/log", dir);
+	assert_int_equal(fsc_log_open(path, &err), FSC_ENOTFOUND);
+	snprintf(path, sizeof(path), "%s/log", dir);
+	assert_int_equal(fsc_log_open(path, &err), FSC_OK);
+	for (size_t i = 0; i < FSC_ARRAY_LEN(t); i++)
+		assert_int_equal(pthread_create(&t[i], NULL, write_many, (void *)"rotated line"),
+				 0);
+	for (; n_files < 20; n_files++) {
+		snprintf(old, sizeof(old), "%s/log.%d", dir, n_files);
+		assert_int_equal(rename(path, old), 0);
+		assert_int_equal(fsc_log_open(path, &err), FSC_OK);
+	}
+	for (size_t i = 0; i < FSC_ARRAY_LEN(t); i++)
+		pthread_join(t[i], NULL);
+	total = lines_of(path);
+	unlink(path);
+	while (n_files--) {
+		snprintf(old, sizeof(old), "%s/log.%d", dir, n_files);
+		total += lines_of(old);
+		unlink(old);
+	}
+	rmdir(dir);
+	assert_int_equal(total, 4 * 2000);
+	fsc_log_setup(2, FSC_LOG_INFO);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -168,6 +230,7 @@ int main(void)
 		cmocka_unit_test_setup_teardown(a_long_line_is_cut_and_still_ends, open_pipe,
 						close_pipe),
 		cmocka_unit_test_setup_teardown(lines_of_threads_do_not_mix, open_pipe, close_pipe),
+		cmocka_unit_test(a_log_file_is_opened_anew_without_losing_a_line),
 		cmocka_unit_test(quoting_escapes),
 		cmocka_unit_test(quoting_into_any_room_stays_closed_and_valid),
 	};
