@@ -195,6 +195,10 @@ SRC_service := \
 	server/service/ingest_sweep.c \
 	server/service/query.c \
 	server/service/removal.c \
+	server/service/clock_guard.c \
+	server/service/reindex.c \
+	server/service/retention.c \
+	server/service/versions.c \
 	server/service/slices.c \
 	server/service/uploads.c \
 	server/service/uploads_piece.c \
@@ -217,6 +221,7 @@ SRC_api := \
 	server/api/api_ready.c \
 	server/api/api_slice.c \
 	server/api/api_timeline.c \
+	server/api/api_storage.c \
 	server/api/api_tokens.c \
 	server/api/api_trace_edit.c \
 	server/api/api_traces.c \

@@ -134,6 +134,10 @@ static enum fsc_status open_data(struct fsc_server *s, struct fsc_err *err)
 	in.queued = fsc_worker_wake;
 	in.queued_ctx = s->app.worker;
 	s->app.ingest = fsc_ingest_new(&in);
+	s->app.reindex = fsc_reindex_new(
+		&(struct fsc_reindex_opts){ .store = s->app.store, .ingest = s->app.ingest });
+	s->app.keeper = fsc_keeper_new(&(struct fsc_keeper_opts){
+		.store = s->app.store, .ingest = s->app.ingest, .reindex = s->app.reindex });
 	s->app.uploads = fsc_uploads_new(&(struct fsc_uploads_opts){
 		.store = in.store, .blobs = in.blobs, .ingest = s->app.ingest });
 	return fsc_uploads_load(s->app.uploads, err);
@@ -218,6 +222,8 @@ enum fsc_status fsc_server_start(struct fsc_server *s, const struct fsc_config *
 		st = fsc_server_perfetto_start(s, err);
 	if (!st)
 		st = listen_http(s, err);
+	if (!st)
+		st = fsc_keeper_start(s->app.keeper, err);
 	if (st)
 		fsc_server_stop(s);
 	return st;
@@ -310,6 +316,8 @@ void fsc_server_stop(struct fsc_server *s)
 	if (s->app.http)
 		fsc_http_stop(s->app.http, GRACE_MS);
 	fsc_server_perfetto_stop(s);
+	fsc_keeper_free(s->app.keeper);
+	fsc_reindex_free(s->app.reindex);
 	fsc_worker_stop(s->app.worker);
 	if (s->app.auth)
 		fsc_auth_flush(s->app.auth);

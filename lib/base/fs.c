@@ -224,11 +224,20 @@ enum fsc_status fsc_fs_replace(const char *path, const void *p, size_t n, unsign
 	return st == FSC_OK ? sync_parent(path, err) : st;
 }
 
-enum fsc_status fsc_fs_free_bytes(uint64_t *out, const char *path, struct fsc_err *err)
+enum fsc_status fsc_fs_disk_bytes(uint64_t *total, uint64_t *free_bytes, const char *path,
+				  struct fsc_err *err)
 {
 	struct statvfs v;
 	if (statvfs(path, &v) != 0)
 		return fsc_err_sys(err, errno, "statvfs %s", path);
-	*out = (uint64_t)v.f_bavail * v.f_frsize;
+	*total = (uint64_t)v.f_blocks * v.f_frsize;
+	*free_bytes = (uint64_t)v.f_bavail * v.f_frsize;
 	return FSC_OK;
+}
+
+enum fsc_status fsc_fs_free_bytes(uint64_t *out, const char *path, struct fsc_err *err)
+{
+	uint64_t total;
+
+	return fsc_fs_disk_bytes(&total, out, path, err);
 }

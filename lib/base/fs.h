@@ -27,6 +27,9 @@ fsc_nodiscard enum fsc_status fsc_fs_sync_dir(const char *path, struct fsc_err *
 /* temp file beside path, write, fdatasync, rename, fsync of the folder. */
 fsc_nodiscard enum fsc_status fsc_fs_replace(const char *path, const void *p, size_t n,
 					     unsigned mode, struct fsc_err *err);
+/* Of the file system that path is on; free for those who are not root. */
+fsc_nodiscard enum fsc_status fsc_fs_disk_bytes(uint64_t *total, uint64_t *free_bytes,
+						const char *path, struct fsc_err *err);
 fsc_nodiscard enum fsc_status fsc_fs_free_bytes(uint64_t *out, const char *path,
 						struct fsc_err *err);
 

@@ -444,13 +444,21 @@ enum fsc_status fsc_blobs_temp_delete(struct fsc_blobs *b, const char *temp, str
 
 enum fsc_status fsc_blobs_free_bytes(struct fsc_blobs *b, uint64_t *out, struct fsc_err *err)
 {
-	return b->ops->free_bytes(b, out, err);
+	uint64_t total;
+
+	return b->ops->disk_bytes(b, &total, out, err);
+}
+
+enum fsc_status fsc_blobs_disk(struct fsc_blobs *b, struct fsc_blobs_disk *out, struct fsc_err *err)
+{
+	out->min_free_bytes = b->min_free_bytes;
+	return b->ops->disk_bytes(b, &out->total_bytes, &out->free_bytes, err);
 }
 
 enum fsc_status fsc_blobs_admit(struct fsc_blobs *b, uint64_t need, struct fsc_err *err)
 {
 	uint64_t free_bytes = 0;
-	enum fsc_status st = b->ops->free_bytes(b, &free_bytes, err);
+	enum fsc_status st = fsc_blobs_free_bytes(b, &free_bytes, err);
 
 	if (st != FSC_OK)
 		return st;

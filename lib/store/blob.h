@@ -155,6 +155,12 @@ fsc_nodiscard enum fsc_status fsc_blobs_temp_delete(struct fsc_blobs *b, const c
 						    struct fsc_err *err);
 fsc_nodiscard enum fsc_status fsc_blobs_free_bytes(struct fsc_blobs *b, uint64_t *out,
 						   struct fsc_err *err);
+struct fsc_blobs_disk {
+	uint64_t total_bytes, free_bytes; /* of the disk they are on */
+	uint64_t min_free_bytes;	  /* uploads are refused below */
+};
+fsc_nodiscard enum fsc_status fsc_blobs_disk(struct fsc_blobs *b, struct fsc_blobs_disk *out,
+					     struct fsc_err *err);
 /* May something that will take `need` bytes, with all else that was admitted and is not written yet, start or go on?
  * FSC_EFULL "disk_full" when less than max(min_free_bytes, need) is free. */
 fsc_nodiscard enum fsc_status fsc_blobs_admit(struct fsc_blobs *b, uint64_t need,

@@ -473,9 +473,10 @@ static enum fsc_status dir_scratch(struct fsc_blobs *b, int *fd, struct fsc_err 
 	return FSC_OK;
 }
 
-static enum fsc_status dir_free_bytes(struct fsc_blobs *b, uint64_t *out, struct fsc_err *err)
+static enum fsc_status dir_disk_bytes(struct fsc_blobs *b, uint64_t *total, uint64_t *free_bytes,
+				      struct fsc_err *err)
 {
-	return fsc_fs_free_bytes(out, ((struct dir_blobs *)b)->path, err);
+	return fsc_fs_disk_bytes(total, free_bytes, ((struct dir_blobs *)b)->path, err);
 }
 
 static enum fsc_status dir_reserve(struct fsc_blobs *b, uint64_t bytes, struct fsc_err *err)
@@ -525,7 +526,7 @@ static const struct fsc_blobs_ops dir_ops = {
 	.remove = dir_remove,
 	.list = dir_list,
 	.scratch = dir_scratch,
-	.free_bytes = dir_free_bytes,
+	.disk_bytes = dir_disk_bytes,
 	.reserve = dir_reserve,
 };
 

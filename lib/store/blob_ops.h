@@ -54,7 +54,8 @@ struct fsc_blobs_ops {
 							struct fsc_err *err),
 				void *ctx, struct fsc_err *err);
 	enum fsc_status (*scratch)(struct fsc_blobs *b, int *fd, struct fsc_err *err);
-	enum fsc_status (*free_bytes)(struct fsc_blobs *b, uint64_t *out, struct fsc_err *err);
+	enum fsc_status (*disk_bytes)(struct fsc_blobs *b, uint64_t *total, uint64_t *free_bytes,
+				      struct fsc_err *err);
 	enum fsc_status (*reserve)(struct fsc_blobs *b, uint64_t bytes, struct fsc_err *err);
 };
 

@@ -159,6 +159,7 @@ static void emit_bundle(struct fsc_json *j, const struct fsc_bundle *b)
 	fsc_json_kint(j, "bytes", b->bytes);
 	fsc_api_time(j, "received_at", b->received_at_ns);
 	fsc_api_time(j, "finished_at", b->finished_at_ns);
+	fsc_api_time(j, "blob_deleted_at", b->blob_deleted_at_ns);
 	fsc_json_kint(j, "tries", b->tries);
 	fsc_api_null_str(j, "job", b->job);
 	fsc_api_null_str(j, "host", b->host);

@@ -103,6 +103,14 @@ static void write_process(struct fsc_app *app, struct fsc_buf *out)
 	      (double)self.ru_maxrss * 1024.0);
 }
 
+/* Of a clock that was set back meanwhile: none. */
+static double seconds_since(int64_t at_ns)
+{
+	int64_t now = fsc_clock_real_ns();
+
+	return now > at_ns ? (double)(now - at_ns) / 1e9 : 0;
+}
+
 static void write_store(struct fsc_buf *out, const struct fsc_store_stats *s)
 {
 	fsc_buf_adds(
@@ -125,9 +133,7 @@ static void write_store(struct fsc_buf *out, const struct fsc_store_stats *s)
 	gauge(out, "gauge", "fleetscope_jobs_running", "Jobs that a worker has.",
 	      (double)s->jobs_running);
 	gauge(out, "gauge", "fleetscope_oldest_job_seconds", "Age of the oldest waiting job.",
-	      s->oldest_waiting_at_ns
-		      ? (double)(fsc_clock_real_ns() - s->oldest_waiting_at_ns) / 1e9
-		      : 0);
+	      s->oldest_waiting_at_ns ? seconds_since(s->oldest_waiting_at_ns) : 0);
 	gauge(out, "counter", "fleetscope_store_commits_total", "Write transactions.",
 	      (double)s->commits);
 	gauge(out, "counter", "fleetscope_store_writes_total", "Writes.", (double)s->writes);
@@ -163,11 +169,53 @@ static void write_workers(struct fsc_app *app, struct fsc_buf *out)
 	      (double)q.misses);
 }
 
+static void write_retention(struct fsc_app *app, struct fsc_buf *out)
+{
+	struct fsc_keeper_stats k;
+
+	fsc_keeper_stats(app->keeper, &k);
+	fsc_buf_addf(out,
+		     "# HELP fleetscope_retention_bundles_total Bundles that limits took.\n"
+		     "# TYPE fleetscope_retention_bundles_total counter\n"
+		     "fleetscope_retention_bundles_total{reason=\"age\"} %llu\n"
+		     "fleetscope_retention_bundles_total{reason=\"bytes\"} %llu\n",
+		     (unsigned long long)k.by_age, (unsigned long long)k.by_bytes);
+	gauge(out, "counter", "fleetscope_retention_blobs_total",
+	      "Uploads whose bytes alone were let go.", (double)k.blobs);
+	gauge(out, "counter", "fleetscope_retention_bytes_total",
+	      "Bytes of blobs and segments that limits took.", (double)k.bytes);
+	gauge(out, "counter", "fleetscope_retention_rounds_total", "Rounds over all projects.",
+	      (double)k.rounds);
+	gauge(out, "counter", "fleetscope_retention_failures_total",
+	      "Rounds, passes and re-index steps that failed.", (double)k.failures);
+	gauge(out, "gauge", "fleetscope_retention_held",
+	      "1 while nothing is deleted by age because the clock is not to be trusted.",
+	      k.trust != FSC_CLOCK_GOOD);
+}
+
+static void write_reindex(struct fsc_app *app, struct fsc_buf *out, const struct fsc_outdated *o)
+{
+	struct fsc_reindex_stats r;
+
+	fsc_reindex_stats(app->reindex, 0, &r);
+	gauge(out, "gauge", "fleetscope_reindex_outdated_traces",
+	      "Traces that an older version indexed.", (double)o->traces);
+	gauge(out, "gauge", "fleetscope_reindex_not_rebuildable_traces",
+	      "Of these, traces whose upload is not kept any more.", (double)o->not_rebuildable);
+	gauge(out, "counter", "fleetscope_reindex_queued_bundles_total",
+	      "Bundles queued because of their version.", (double)r.queued_bundles);
+	gauge(out, "counter", "fleetscope_reindex_done_traces_total",
+	      "Traces indexed again because of their version.", (double)r.done_traces);
+	gauge(out, "counter", "fleetscope_reindex_failed_traces_total",
+	      "Traces whose indexing again failed.", (double)r.failed_traces);
+}
+
 void fsc_api_metrics(struct fsc_req *req, struct fsc_resp *resp)
 {
 	struct fsc_app *app = fsc_api_app(req);
 	struct fsc_err err = FSC_ERR_INIT;
 	struct fsc_store_stats s;
+	struct fsc_outdated outdated;
 
 	/* Sums over all projects: for those who run the server, which project "default" stands for. */
 	if (!fsc_auth_operator(req) && fsc_auth_project(req) != FSC_PROJECT_DEFAULT) {
@@ -176,7 +224,9 @@ void fsc_api_metrics(struct fsc_req *req, struct fsc_resp *resp)
 			       "project default");
 		return;
 	}
-	if (fsc_store_stats(app->store, &s, &err)) {
+	if (fsc_store_stats(app->store, &s, &err) ||
+	    fsc_store_outdated(app->store, 0, fsc_reindex_versions(app->reindex), &outdated,
+			       &err)) {
 		fsc_api_fail(req, resp, &err);
 		return;
 	}
@@ -191,5 +241,7 @@ void fsc_api_metrics(struct fsc_req *req, struct fsc_resp *resp)
 	write_store(&resp->body, &s);
 	write_workers(app, &resp->body);
 	fsc_auth_metrics(app->auth, &resp->body);
+	write_retention(app, &resp->body);
+	write_reindex(app, &resp->body, &outdated);
 	write_process(app, &resp->body);
 }

@@ -324,6 +324,7 @@ static void answer_trace(struct fsc_api_trace *t, bool fresh)
 	j = fsc_resp_json(t->resp, 200);
 	fsc_json_obj(&j);
 	emit_identity(&j, &t->row);
+	fsc_json_kbool(&j, "outdated", fsc_reindex_outdated(fsc_api_app(t->req)->reindex, &t->row));
 	emit_numbers(&j, &t->row);
 	fsc_json_kbool(&j, "keep", t->row.keep);
 	fsc_json_kbool(&j, "rebuildable", !t->row.blob_deleted_at_ns);

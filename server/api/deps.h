@@ -11,6 +11,8 @@
 #include "service/analyses.h"
 #include "service/ingest.h"
 #include "service/query.h"
+#include "service/reindex.h"
+#include "service/retention.h"
 #include "service/removal.h"
 #include "service/uploads.h"
 
@@ -24,6 +26,8 @@ struct fsc_app {
 	struct fsc_worker *worker;
 	struct fsc_query *query;
 	struct fsc_analyses *analyses;
+	struct fsc_reindex *reindex;
+	struct fsc_keeper *keeper;
 	struct fsc_auth *auth;
 	struct fsc_http *http; /* main only; handlers have req->http */
 	const char *perfetto_origin;

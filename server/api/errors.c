@@ -30,6 +30,7 @@ static const struct {
 	{ FSC_EBUSY, "bundle_indexing", 409, NULL },
 	{ FSC_EBUSY, "too_many_uploads", 429, "60" },
 	{ FSC_EBUSY, "upload_busy", 503, "1" },
+	{ FSC_EBUSY, "reindexing", 503, "5" },
 	{ FSC_EBUSY, NULL, 503, "2" },
 	{ FSC_EFULL, NULL, 507, "60" },
 	{ FSC_EDENIED, "bad_token", 401, NULL },

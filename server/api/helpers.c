@@ -17,12 +17,37 @@ static enum fsc_status open_segment(struct fsc_api_trace *t, struct fsc_app *app
 	enum fsc_status st = fsc_query_segment(app->query, &t->row, &t->seg, err);
 	int64_t segment = t->row.segment;
 
-	if (st != FSC_ENOTFOUND ||
+	if ((st != FSC_ENOTFOUND && st != FSC_EUNSUPPORTED) ||
 	    fsc_store_trace_get(app->store, &t->arena, t->row.project, t->row.id, &t->row, NULL) ||
 	    t->row.segment == segment)
 		return st;
 	fsc_err_clear(err);
 	return fsc_query_segment(app->query, &t->row, &t->seg, err);
+}
+
+/* A segment that this program cannot read is made again; whoever asked is told how far that is. */
+static void fail_segment(struct fsc_api_trace *t, struct fsc_app *app, struct fsc_err *err)
+{
+	struct fsc_reindex_progress p = { 0 };
+	const char *detail = NULL;
+
+	if (err->status != FSC_EUNSUPPORTED)
+		goto out;
+	fsc_err_clear(err);
+	if (fsc_reindex_want(app->reindex, &t->row, &p, err) == FSC_EBUSY &&
+	    !strcmp(err->code, "reindexing"))
+		detail = fsc_arena_printf(
+			&t->req->arena,
+			"{\"bundle\":\"%lld\",\"state\":\"%s\",\"done\":%lld,\"total\":%lld}",
+			(long long)t->row.bundle, fsc_bundle_state_name(p.state), (long long)p.done,
+			(long long)p.total);
+	if (detail) {
+		fsc_resp_header(t->resp, "Retry-After", "5");
+		fsc_resp_error_detail(t->resp, 503, err->code, err->msg, detail);
+		return;
+	}
+out:
+	fsc_api_fail(t->req, t->resp, err);
 }
 
 bool fsc_api_trace_find(struct fsc_api_trace *t, struct fsc_req *req, struct fsc_resp *resp)
@@ -76,7 +101,7 @@ bool fsc_api_trace_open(struct fsc_api_trace *t, struct fsc_req *req, struct fsc
 	}
 	/* deleted between the row and the file? */
 	if (st != FSC_ENOTFOUND || !fsc_api_gone(req, resp, false, key[0]))
-		fsc_api_fail(req, resp, &err);
+		fail_segment(t, app, &err);
 failed:
 	fsc_arena_fini(&t->arena);
 	return false;

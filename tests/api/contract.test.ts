@@ -315,6 +315,14 @@ test('tokens are made, listed and revoked', async () => {
 	for (const body of ['', '[]', '{', '{"token":1}', '"x"', '{"token":"a","token":"b"}']) assert.equal((await call(s, 'POST', '/api/v1/login', { body })).status, 400, body);
 });
 
+test('storage and limits answer as the contract says', async () => {
+	assert.equal((await ok('/api/v1/storage')).traces, 1);
+	assert.equal((await call(s, 'PUT', '/api/v1/retention', { body: { max_age_days: 365 } })).json.max_age_days, 365);
+	assert.equal((await call(s, 'POST', '/api/v1/retention/run?dry_run=1')).json.bundles, 0);
+	assert.equal((await call(s, 'POST', '/api/v1/retention/run')).json.bundles, 0);
+	assert.equal((await call(s, 'POST', '/api/v1/retention/confirm-clock')).status, 200);
+});
+
 test('the metrics count all of this', async () => {
 	const text = new TextDecoder().decode((await call(s, 'GET', '/metrics')).bytes);
 	for (const name of ['fleetscope_bundles{state="ready"} 1', 'fleetscope_traces 1', 'fleetscope_index_runs_total{outcome="ready"} 2', 'fleetscope_jobs_waiting 0']) assert.ok(text.includes(name), `${name} in\n${text.split('\n').filter((l) => l.startsWith('fleetscope_') && !l.includes('http')).join('\n')}`);
