@@ -110,6 +110,12 @@ fsc_nodiscard enum fsc_status fsc_seg_find(struct fsc_seg_slice *out, const stru
 					   uint32_t track, int64_t ts, const char *name,
 					   struct fsc_err *err);
 
+/* The only slice of all tracks that starts at ts and has this name, for a permalink whose track has another number
+ * now. FSC_ENOTFOUND "no_such_slice" when there is none, "ambiguous_slice" when there are several. Looks into
+ * every row. */
+fsc_nodiscard enum fsc_status fsc_seg_find_any(struct fsc_seg_slice *out, const struct fsc_seg *s,
+					       int64_t ts, const char *name, struct fsc_err *err);
+
 /* Slices of one row that intersect [t0, t1), in ts order (a slice that starts before t0 included; an instant
  * or zero-length slice at t counts as intersecting when t0 <= t < t1). Fast bulk path: decodes blocks. */
 struct fsc_seg_iter {

@@ -84,19 +84,19 @@ static enum fsc_status free_blob(struct fsc_db *db, struct del *d, const struct 
 	struct fsc_deleted_blob *blob;
 	int64_t refs = 0;
 	bool found;
-	enum fsc_status st =
-		fsc_db_int(db, FSC_Q_BUNDLE_REFS,
-			   FSC_ARGS(fsc_v_bytes(b->blob.sha256, sizeof(b->blob.sha256))), &refs,
-			   &found, err);
+	enum fsc_status st;
 
+	if (!b->has_blob)
+		return FSC_OK;
+	st = fsc_db_int(db, FSC_Q_BUNDLE_REFS,
+			FSC_ARGS(fsc_v_bytes(b->blob.sha256, sizeof(b->blob.sha256))), &refs,
+			&found, err);
 	if (st != FSC_OK || refs)
 		return st;
 	blob = fsc_rows_add(&d->blobs);
 	if (!blob)
 		return fsc_store_nomem(err);
 	*blob = b->blob;
-	if (!b->has_blob)
-		blob->bytes = 0;
 	d->out->blob_bytes += blob->bytes;
 	return FSC_OK;
 }

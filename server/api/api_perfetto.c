@@ -80,13 +80,13 @@ void fsc_api_perfetto_open(struct fsc_req *req, struct fsc_resp *resp)
 	struct link_range r;
 	struct fsc_json j;
 
+	if (!fsc_api_trace_open(&t, req, resp, true))
+		return;
 	if (!origin) {
 		fsc_resp_error(resp, 404, "no_perfetto_ui",
 			       "this server has no Perfetto UI of its own (see --perfetto-ui)");
-		return;
+		goto out;
 	}
-	if (!fsc_api_trace_open(&t, req, resp, true))
-		return;
 	resp->etag = NULL; /* each answer has a ticket of its own */
 	resp->cache_control = NULL;
 	if (read_range(req, &t, &r, &err)) {

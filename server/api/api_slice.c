@@ -337,6 +337,26 @@ void fsc_api_slice(struct fsc_req *req, struct fsc_resp *resp)
 	fsc_api_trace_close(&t);
 }
 
+/* Tracks may be numbered anew when a trace is indexed again by a newer reader: then what has the start and the name
+ * of the permalink is it, if it is the only one. */
+static void find_slice(struct fsc_seg_slice *x, const struct fsc_seg *s, int64_t track, int64_t ts,
+		       const char *name, struct fsc_err *err)
+{
+	enum fsc_status st = FSC_ENOTFOUND;
+
+	if (track < fsc_seg_info(s)->n_tracks)
+		st = fsc_seg_find(x, s, (uint32_t)track, ts, name, err);
+	if (st == FSC_ENOTFOUND) {
+		fsc_err_clear(err);
+		st = fsc_seg_find_any(x, s, ts, name, err);
+	}
+	if (st == FSC_ENOTFOUND) {
+		fsc_err_clear(err);
+		fsc_err_set(err, st, "no_such_slice",
+			    "no slice of that name starts there on that track, nor on one other");
+	}
+}
+
 void fsc_api_slice_find(struct fsc_req *req, struct fsc_resp *resp)
 {
 	struct fsc_err err = FSC_ERR_INIT;
@@ -352,12 +372,7 @@ void fsc_api_slice_find(struct fsc_req *req, struct fsc_resp *resp)
 			    "parameters track, ts and name are needed");
 	else if (!fsc_req_i64(&track, req, "track", 0, 0, UINT32_MAX, &err) &&
 		 !fsc_req_i64(&ts, req, "ts", 0, INT64_MIN, INT64_MAX, &err)) {
-		if (track >= t.info->n_tracks ||
-		    fsc_seg_find(&x, t.seg, (uint32_t)track, ts, name, &err) == FSC_ENOTFOUND) {
-			fsc_err_clear(&err);
-			fsc_err_set(&err, FSC_ENOTFOUND, "no_such_slice",
-				    "no slice of that name starts there on that track");
-		}
+		find_slice(&x, t.seg, track, ts, name, &err);
 	}
 	if (err.status)
 		fsc_api_fail(req, resp, &err);

@@ -156,6 +156,21 @@ static void a_trace_that_indexing_does_not_find_any_more_comes_back_under_its_id
 		     FSC_ENOTFOUND, "not_found");
 }
 
+/* What links and notes hang on is the id of a trace. */
+static void ids_follow_the_members_in_whatever_order_they_come(void **state)
+{
+	struct place *p = *state;
+	const char *const ba[] = { "b.json", "a.json" }, *const cba[] = { "c.json", "b.json",
+									  "a.json" };
+	int64_t ids[2], again[3], bundle = bundle_of(p, "abc", "j", ab, 2, ids);
+
+	assert_ok(p, publish_again(p, bundle, ba, 2, again, NULL));
+	assert_true(again[0] == ids[1] && again[1] == ids[0]);
+	assert_ok(p, publish_again(p, bundle, cba, 3, again, NULL));
+	assert_true(again[1] == ids[1] && again[2] == ids[0]);
+	assert_true(has_trace(p, ids[0]) && has_trace(p, ids[1]) && has_trace(p, again[0]));
+}
+
 static void a_delete_takes_the_lease_of_whoever_is_indexing(void **state)
 {
 	struct place *p = *state;
@@ -333,6 +348,7 @@ int main(void)
 		contract_test(a_deleted_trace_does_not_come_back_by_indexing),
 		contract_test(the_last_trace_takes_its_bundle_along),
 		contract_test(a_trace_that_indexing_does_not_find_any_more_comes_back_under_its_id),
+		contract_test(ids_follow_the_members_in_whatever_order_they_come),
 		contract_test(a_delete_takes_the_lease_of_whoever_is_indexing),
 		contract_test(a_trace_deleted_while_its_bundle_is_indexed_stays_deleted),
 		contract_test(a_plan_says_what_a_delete_then_does),

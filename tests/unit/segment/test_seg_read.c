@@ -422,6 +422,39 @@ static void a_permalink_finds_its_slice_again(void **state)
 	fsc_trace_free(t);
 }
 
+static void a_permalink_whose_track_has_another_number_finds_the_only_such_slice(void **state)
+{
+	struct fsc_trace *t = gen_trace(&shapes[1]);
+	struct fsc_seg *s = segment_of(t, NULL);
+	uint32_t only = 0, several = 0;
+
+	(void)state;
+	for (uint32_t i = 0; i < t->slices.n; i += 7) {
+		const char *name = fsc_strtab_get(t->strings, t->slices.name[i], NULL);
+		struct fsc_err err = FSC_ERR_INIT;
+		struct fsc_seg_slice a;
+		enum fsc_status st = fsc_seg_find_any(&a, s, t->slices.ts[i], name, &err);
+		uint32_t same = 0;
+
+		for (uint32_t k = 0; k < t->slices.n; k++)
+			same += t->slices.ts[k] == t->slices.ts[i] &&
+				t->slices.name[k] == t->slices.name[i];
+		if (same == 1) {
+			only++;
+			assert_int_equal(st, FSC_OK);
+			assert_int_equal(a.id, i);
+		} else {
+			several++;
+			assert_int_equal(st, FSC_ENOTFOUND);
+			assert_string_equal(err.code, "ambiguous_slice");
+		}
+	}
+	assert_true(only > 0);
+	print_message("%u of one, %u of several\n", only, several);
+	fsc_seg_unref(s);
+	fsc_trace_free(t);
+}
+
 static void the_writer_refuses_what_breaks_the_model(void **state)
 {
 	struct fsc_trace *t = gen_trace(&shapes[0]);
@@ -571,6 +604,8 @@ int main(void)
 		cmocka_unit_test(launches_and_collectives_are_found_by_slice),
 		cmocka_unit_test(parents_are_the_innermost_containing_slices),
 		cmocka_unit_test(a_permalink_finds_its_slice_again),
+		cmocka_unit_test(
+			a_permalink_whose_track_has_another_number_finds_the_only_such_slice),
 		cmocka_unit_test(the_writer_refuses_what_breaks_the_model),
 		cmocka_unit_test(slice_columns_and_pyramid_stay_below_sixteen_bytes),
 		cmocka_unit_test(many_threads_ask_one_segment_at_once),

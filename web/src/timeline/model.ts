@@ -240,7 +240,7 @@ export class TimelineModel {
 				.then((d) => {
 					this.details.value = d;
 					const cur = this.sel.peek();
-					if (cur && (cur.ts !== d.ts || cur.name !== d.name)) this.sel.value = { track: d.track, ts: d.ts, name: d.name };
+					if (cur && (cur.track !== d.track || cur.ts !== d.ts || cur.name !== d.name)) this.sel.value = { track: d.track, ts: d.ts, name: d.name };
 				})
 				.catch((e: unknown) => {
 					if (isAbort(e)) return;
