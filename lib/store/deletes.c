@@ -91,13 +91,15 @@ static enum fsc_status free_blob(struct fsc_db *db, struct del *d, const struct 
 	st = fsc_db_int(db, FSC_Q_BUNDLE_REFS,
 			FSC_ARGS(fsc_v_bytes(b->blob.sha256, sizeof(b->blob.sha256))), &refs,
 			&found, err);
+	/* Whether another project has the same bytes is not told: this one loses them either way. */
+	if (st == FSC_OK)
+		d->out->blob_bytes += b->blob.bytes;
 	if (st != FSC_OK || refs)
 		return st;
 	blob = fsc_rows_add(&d->blobs);
 	if (!blob)
 		return fsc_store_nomem(err);
 	*blob = b->blob;
-	d->out->blob_bytes += blob->bytes;
 	return FSC_OK;
 }
 

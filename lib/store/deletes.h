@@ -52,11 +52,11 @@ struct fsc_deleted_blob {
  * goes ask fsc_store_blob_referenced once more with its digest held (service/removal.h does): the same bytes
  * may have come again. */
 struct fsc_bundle_deleted {
-	int64_t bundles, traces;	/* with the traces of the bundles */
-	int64_t kept;			/* units passed over because something in them is kept */
-	int64_t missing;		/* units that were not there */
-	int64_t segment_bytes;		/* of the segments */
-	int64_t blob_bytes;		/* of the blobs */
+	int64_t bundles, traces; /* with the traces of the bundles */
+	int64_t kept;		 /* units passed over because something in them is kept */
+	int64_t missing;	 /* units that were not there */
+	int64_t segment_bytes;	 /* of the segments */
+	int64_t blob_bytes; /* of the uploads, also when another project keeps the same bytes */
 	struct fsc_deleted_blob *blobs; /* that no bundle of any project refers to any more */
 	size_t n_blobs;
 	int64_t *segments;
@@ -103,7 +103,7 @@ struct fsc_delete_plan {
 	size_t n_units;
 	int64_t bundles, traces; /* that would go */
 	int64_t kept;		 /* traces that would stay because they are kept */
-	int64_t blob_bytes; /* of blobs that no other bundle has; what is in other projects stays */
+	int64_t blob_bytes; /* of the uploads, also when another project keeps the same bytes */
 	int64_t segment_bytes;
 	struct fsc_delete_item *items; /* the first ones, also those that stay */
 	size_t n_items;

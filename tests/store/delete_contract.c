@@ -273,10 +273,11 @@ static void a_plan_says_what_a_delete_then_does(void **state)
 	pl = plan(p, (struct fsc_delete_target){ .job = "j" });
 	assert_true(pl.bundles == 2 && pl.traces == 3 && pl.kept == 0 && !pl.truncated);
 	assert_true(pl.n_units == 3 && pl.n_items == 3);
-	assert_int_equal(pl.blob_bytes, 5); /* "waits"; "abc" is the other project's too */
+	/* "waits" and "abc": that another project has "abc" too must not show */
+	assert_int_equal(pl.blob_bytes, 8);
 	assert_int_equal(pl.segment_bytes, 30);
 	assert_true(pl.items[0].bundle == bundle && pl.items[0].trace == 0);
-	assert_int_equal(pl.items[0].bytes, 20);
+	assert_int_equal(pl.items[0].bytes, 23);
 	assert_true(pl.items[1].bundle == mix && pl.items[1].trace == mixed[0]);
 	assert_string_equal(pl.items[1].name, "d.json");
 	assert_int_equal(pl.items[2].bundle, queued);

@@ -92,11 +92,10 @@
 	TOMBSTONE_INSERT   \
 	"SELECT id, project, 'trace', bundle, member, slot, name, ?2, ?3, ?4, ?5 FROM trace "
 /* The rows of the list that a delete means; with the size of the blob when no other bundle has it. */
-#define DELETE_PLAN(where)                                                                      \
-	"SELECT l.bundle, l.trace, l.name, l.segment_bytes, l.keep, b.n_traces, "               \
-	"CASE WHEN b.blob_deleted_at <> 0 OR EXISTS (SELECT 1 FROM bundle o WHERE o.sha256 = "  \
-	"b.sha256 AND o.id <> b.id AND o.blob_deleted_at = 0) THEN 0 ELSE b.bytes END, b.name " \
-	"FROM listing l JOIN bundle b ON b.id = l.bundle WHERE l.project = ?1 AND " where " "   \
+#define DELETE_PLAN(where)                                                                    \
+	"SELECT l.bundle, l.trace, l.name, l.segment_bytes, l.keep, b.n_traces, "             \
+	"CASE WHEN b.blob_deleted_at <> 0 THEN 0 ELSE b.bytes END, b.name "                   \
+	"FROM listing l JOIN bundle b ON b.id = l.bundle WHERE l.project = ?1 AND " where " " \
 	"ORDER BY l.bundle, l.trace"
 
 /* Bytes of an upload that are kept. */
