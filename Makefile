@@ -361,6 +361,7 @@ TESTS_auth := \
 TESTS_service := \
 	tests/unit/service/test_backup.c \
 	tests/unit/service/test_durability.c \
+	tests/unit/service/test_retention.c \
 	tests/unit/service/test_ingest.c \
 	tests/unit/service/test_uploads.c
 
