@@ -21,11 +21,16 @@ run: ## build, then serve demo data on a free loopback port
 
 BINARIES := $(foreach p,server indexer collector,fleetscope-$(p))
 unitdir ?= $(prefix)/lib/systemd/system
-install: ## install the release build and the systemd unit under $(DESTDIR)$(prefix)
+sysconfdir ?= /etc
+install: ## install the release build, the systemd unit and a config file (DESTDIR, prefix, sysconfdir)
 	@$(MAKE) --no-print-directory MODE=release -j$(JOBS) programs
 	install -d $(DESTDIR)$(prefix)/bin $(DESTDIR)$(unitdir)
 	install -m 755 $(addprefix build/release/,$(BINARIES)) $(DESTDIR)$(prefix)/bin/
-	sed 's|@prefix@|$(prefix)|' scripts/fleetscope-server.service > $(DESTDIR)$(unitdir)/fleetscope-server.service
+	sed 's|@prefix@|$(prefix)|; s|@sysconfdir@|$(sysconfdir)|' scripts/fleetscope-server.service \
+		> $(DESTDIR)$(unitdir)/fleetscope-server.service
+	install -d $(DESTDIR)$(sysconfdir)/fleetscope
+	[ -e $(DESTDIR)$(sysconfdir)/fleetscope/server.ini ] || \
+		install -m 644 deploy/server.ini $(DESTDIR)$(sysconfdir)/fleetscope/server.ini
 uninstall:
 	rm -f $(addprefix $(DESTDIR)$(prefix)/bin/,$(BINARIES)) $(DESTDIR)$(unitdir)/fleetscope-server.service
 

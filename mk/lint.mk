@@ -2,7 +2,7 @@
 # Lint: each check is a target of its own (make lint-layers), all of them together are `make lint`.
 
 .PHONY: lint lint-all format
-LINT_CHECKS := layers symbols headers banned sql api lists house docs length format clang cppcheck shellcheck tsc
+LINT_CHECKS := layers symbols headers banned sql api lists house docs deploy length format clang cppcheck shellcheck tsc
 
 lint: ## every static check (one alone: lint-layers, lint-cppcheck, ...)
 	@scripts/install-deps.sh
@@ -36,6 +36,8 @@ lint-house:
 lint-docs:
 	@scripts/check-docs.sh
 	@scripts/check-places.sh
+lint-deploy:
+	@scripts/check-deploy.sh
 lint-length:
 	@awk -f scripts/check-length.awk $(C_ALL)
 lint-format:

@@ -8,7 +8,7 @@ import { join } from 'node:path';
 import { test } from 'node:test';
 import { call } from '../lib/contract.ts';
 import { kinetoBytes } from '../lib/kineto.ts';
-import { getJson, program, sleep, startServer, tempDir, upload, uploadAndWait } from '../lib/server.ts';
+import { getJson, program, sleep, source, startServer, tempDir, upload, uploadAndWait } from '../lib/server.ts';
 
 const server = (...args: string[]) => spawnSync(program('fleetscope-server'), args, { encoding: 'utf8', timeout: 20000 });
 
@@ -177,6 +177,19 @@ async function eventually<T>(look: () => Promise<T | undefined> | T | undefined,
 	}
 	throw new Error(`after 10 s still not: ${what}`);
 }
+
+test('the config files of deploy/ have no mistakes', () => {
+	const dir = tempDir();
+	const kube = readFileSync(join(source, 'deploy/kubernetes.yaml'), 'utf8');
+	const block = /server\.ini: \|\n((?: {4}.*\n)+)/.exec(kube)![1]!.replace(/^ {4}/gm, '');
+	writeFileSync(join(dir, 'kube.ini'), block);
+	for (const file of [join(source, 'deploy/server.ini'), join(dir, 'kube.ini')]) {
+		const r = server('--config', file, '--check-config');
+		assert.equal(r.status, 0, r.stderr);
+		assert.ok(r.stdout.includes(`\t# ${file}:`), r.stdout);
+	}
+	rmSync(dir, { recursive: true });
+});
 
 test('the log goes to a file, which SIGHUP opens anew', async () => {
 	const dir = tempDir();

@@ -282,5 +282,20 @@ sed -i 's/Places: 3/Places: 2/' "$tree/docs/adding-a-exporter.md"
 rm "$tree/lib/export/registry.c"
 refuses 'a place that is gone is named' 'lib/export/registry.c is not there' scripts/check-places.sh
 
+fresh
+mkdir -p "$tree/deploy" "$tree/server/api"
+cp "$src"/Dockerfile "$src"/Makefile "$tree/"
+cp "$src"/deploy/* "$tree/deploy/"
+cp "$src"/scripts/*.service "$tree/scripts/"
+cp "$src"/server/options.def "$tree/server/"
+cp "$src"/server/api/routes.def "$tree/server/api/"
+passes 'the deployment files as they are pass' scripts/check-deploy.sh
+for change in "s/--config=/--konfig=/|--konfig is no option" "s/^    data =/    date =/|date is no option" "s/containerPort: .*/containerPort: 81/|containerPort: 8080" \
+	"s/runAsUser: .*/runAsUser: 0/|runAsUser: 10001" "s,path: /readyz,path: /ready,|/ready is no route" "s/replicas: 1/replicas: 2/|replicas: 1"; do
+	cp "$src/deploy/kubernetes.yaml" "$tree/deploy/"
+	sed -i "${change%%|*}" "$tree/deploy/kubernetes.yaml"
+	refuses "a manifest is refused after ${change%%|*}" "${change##*|}" scripts/check-deploy.sh
+done
+
 rm -f "$tree.log"
 echo "1..$n"
