@@ -4,7 +4,7 @@
 
 PKGS := libmicrohttpd sqlite3 jansson libarchive libcurl libisal zlib libzstd libcrypto libxxhash \
 	inih libseccomp cmocka
-# libisal makes it quicker; cmocka is for the unit tests only. What was left out is looked for again each time.
+# libisal makes it quicker; cmocka is for the unit tests only. What was left out and has come since is taken in.
 PKGS_OPTIONAL := libisal cmocka
 
 BARE_GOALS := help deps run test lint clean format install-deps dist check asan tsan valgrind fuzz bench \
@@ -12,7 +12,8 @@ BARE_GOALS := help deps run test lint clean format install-deps dist check asan 
 NEED_DEPS := $(filter-out $(BARE_GOALS),$(or $(MAKECMDGOALS),all))
 
 ifneq ($(NEED_DEPS),)
-$(shell ! grep -q "^HAVE_.* := 0" build/deps.mk 2>/dev/null || rm -f build/deps.mk)
+$(shell for p in $$(sed -n 's/^HAVE_\(.*\) := 0$$/\1/p' build/deps.mk 2>/dev/null); do \
+	! pkg-config --exists $$p || rm -f build/deps.mk; done)
 include build/deps.mk
 endif
 
