@@ -92,19 +92,6 @@ enum fsc_status fsc_store_each_segment(struct fsc_store *s, fsc_file_row_fn *eac
 	return st;
 }
 
-enum fsc_status fsc_store_blob_kept(struct fsc_store *s, const uint8_t sha256[FSC_SHA256_LEN],
-				    bool *yes, struct fsc_err *err)
-{
-	int64_t n = 0;
-	bool found;
-	enum fsc_status st =
-		fsc_store_first_int(s, FSC_Q_FILES_BLOB_KEPT,
-				    FSC_ARGS(fsc_v_bytes(sha256, FSC_SHA256_LEN)), &n, &found, err);
-
-	*yes = n > 0;
-	return st;
-}
-
 enum fsc_status fsc_store_check(struct fsc_store *s, void (*found)(void *ctx, const char *what),
 				void *ctx, struct fsc_err *err)
 {

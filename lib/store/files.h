@@ -21,10 +21,6 @@ fsc_nodiscard enum fsc_status fsc_store_each_blob(struct fsc_store *s, fsc_file_
 						  void *ctx, struct fsc_err *err);
 fsc_nodiscard enum fsc_status fsc_store_each_segment(struct fsc_store *s, fsc_file_row_fn *each,
 						     void *ctx, struct fsc_err *err);
-/* Does a bundle still need these bytes? */
-fsc_nodiscard enum fsc_status fsc_store_blob_kept(struct fsc_store *s,
-						  const uint8_t sha256[FSC_SHA256_LEN], bool *yes,
-						  struct fsc_err *err);
 /* Structure and references of the whole database; found is called for each fault. */
 fsc_nodiscard enum fsc_status fsc_store_check(struct fsc_store *s,
 					      void (*found)(void *ctx, const char *what), void *ctx,

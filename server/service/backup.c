@@ -75,7 +75,7 @@ static enum fsc_status prune_one(void *ctx, const struct fsc_blob_entry *e, stru
 	if (e->kind == FSC_BLOB_TEMP)
 		return fsc_blobs_temp_delete(p->out, e->temp, err);
 	if (e->kind == FSC_BLOB_BLOB)
-		st = fsc_store_blob_kept(p->store, e->sha256, &kept, err);
+		st = fsc_store_blob_referenced(p->store, e->sha256, &kept, err);
 	else
 		st = fsc_store_segment_referenced(p->store, e->segment, &kept, err);
 	if (st != FSC_OK || kept)

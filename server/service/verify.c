@@ -82,7 +82,7 @@ static enum fsc_status check_blob(void *ctx, const struct fsc_file_row *row, str
 
 	fsc_hex(hex, row->sha256, FSC_SHA256_LEN);
 	if (st != FSC_OK) {
-		st = fsc_store_blob_kept(v->store, row->sha256, &kept, err);
+		st = fsc_store_blob_referenced(v->store, row->sha256, &kept, err);
 		if (st == FSC_OK && kept)
 			fault(v, "blob %s: %s", hex, why.msg);
 		return st;
@@ -157,7 +157,7 @@ static enum fsc_status check_file(void *ctx, const struct fsc_blob_entry *e, str
 	enum fsc_status st = FSC_OK;
 
 	if (e->kind == FSC_BLOB_BLOB)
-		st = fsc_store_blob_kept(v->store, e->sha256, &kept, err);
+		st = fsc_store_blob_referenced(v->store, e->sha256, &kept, err);
 	else
 		st = fsc_store_segment_referenced(v->store, e->segment, &kept, err);
 	if (st == FSC_OK && !kept) {

@@ -456,9 +456,6 @@ const char *const fsc_sqlite_queries[FSC_Q_COUNT] = {
 	/* 1 segment before, 2 rows at most */
 	[FSC_Q_FILES_SEGMENTS] = "SELECT segment, segment_bytes, id, bundle FROM trace "
 				 "WHERE segment > ?1 ORDER BY segment LIMIT ?2",
-	/* 1 digest */
-	[FSC_Q_FILES_BLOB_KEPT] = "SELECT COUNT(*) FROM bundle WHERE sha256 = ?1 AND "
-				  "blob_deleted_at = 0",
 
 	/* deletes */
 	/* 1 project, 2 bundle */
