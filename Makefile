@@ -355,6 +355,9 @@ TESTS_http := \
 	tests/unit/http/test_stream.c
 
 TESTS_auth := \
+	tests/unit/auth/test_cache.c \
+	tests/unit/auth/test_limit.c \
+	tests/unit/auth/test_proxy.c \
 	tests/unit/auth/test_session.c \
 	tests/unit/auth/test_ticket.c
 
