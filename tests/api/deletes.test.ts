@@ -11,7 +11,7 @@ import { kinetoBytes } from '../lib/kineto.ts';
 import { program, source, startServer, uploadAndWait, waitBundle, type BundleState, type TestServer } from '../lib/server.ts';
 import { tar } from '../lib/tar.ts';
 
-let s: TestServer, admin: string;
+let s: TestServer;
 before(async () => { s = await startServer(); });
 after(() => s.stop());
 

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * A process that uploads and indexes is killed at random moments, again and again on the same folder. What it
- * acknowledged must be there afterwards, whole, and must become ready. FSC_KILLS sets how often (20).
+ * A process that uploads, indexes and deletes is killed at random moments, again and again on the same folder. What
+ * it acknowledged must be there afterwards, whole, and must become ready. What it was deleting is there whole, or
+ * gone with a tombstone; no file is left without a row. FSC_KILLS sets how often (20).
  */
 #define CONTRACT_STORE_URL "sqlite:%s/store.db"
 #define CONTRACT_BLOBS_URL "dir:%s/blobs"
@@ -12,18 +13,38 @@
 
 #include "jobs/worker.h"
 #include "service/ingest.h"
+#include "service/removal.h"
 
 #define UPLOADERS 3
 
 struct ack {
 	int64_t id;
 	uint8_t sha256[FSC_SHA256_LEN];
+	int64_t deleting; /* 1: from now on it may be gone */
 };
 
 struct uploader {
 	struct fsc_ingest *in;
 	int round, n, pipe;
 };
+
+static void tell(struct uploader *up, const struct ack *ack)
+{
+	if (write(up->pipe, ack, sizeof(*ack)) != sizeof(*ack))
+		_exit(81);
+}
+
+/* What was acknowledged just now: it waits, is being indexed, or is ready. */
+static void delete_again(struct uploader *up, struct ack *ack)
+{
+	const struct fsc_delete_request req = { .project = 1, .bundle = ack->id, .actor = "test" };
+	struct fsc_removed gone;
+
+	ack->deleting = 1;
+	tell(up, ack);
+	if (fsc_removal_one(up->in, &req, &gone, NULL) != FSC_OK)
+		_exit(86);
+}
 
 /* Uploads until it is killed; every acknowledgement goes down the pipe, in one write. */
 static void *upload_main(void *arg)
@@ -46,8 +67,9 @@ static void *upload_main(void *arg)
 		memset(&ack, 0, sizeof(ack));
 		ack.id = done.id;
 		memcpy(ack.sha256, done.sha256, sizeof(ack.sha256));
-		if (write(up->pipe, &ack, sizeof(ack)) != sizeof(ack))
-			_exit(81);
+		tell(up, &ack);
+		if (i % 4 == 3)
+			delete_again(up, &ack);
 		usleep(3000); /* indexing is slower than this already; the queue need not grow without end */
 	}
 	return NULL;
@@ -126,6 +148,47 @@ static void wait_all_ready(struct place *p)
 	assert_true(s.traces == 2 * s.bundles[FSC_BUNDLE_READY]);
 }
 
+/* Of the last notice of each bundle: those that were being deleted are whole, or gone with a tombstone. */
+static size_t check_deleted(struct place *p, const struct ack *acks, size_t n)
+{
+	size_t gone = 0;
+
+	for (size_t i = 0; i < n; i++) {
+		struct fsc_tombstone t;
+		struct fsc_bundle b;
+
+		if (!acks[i].deleting)
+			continue;
+		if (fsc_store_bundle_get(p->s, &p->a, 1, acks[i].id, &b, NULL) == FSC_OK) {
+			assert_whole(p, &acks[i]);
+			continue;
+		}
+		assert_ok(p,
+			  fsc_store_tombstone_get(p->s, &p->a, 1, true, acks[i].id, &t, &p->err));
+		gone++;
+	}
+	return gone;
+}
+
+static bool was_deleting(const struct ack *acks, size_t n, int64_t id)
+{
+	for (size_t i = 0; i < n; i++)
+		if (acks[i].deleting && acks[i].id == id)
+			return true;
+	return false;
+}
+
+static enum fsc_status check_blob(void *ctx, const struct fsc_blob_entry *e, struct fsc_err *err)
+{
+	struct place *p = ctx;
+	bool yes;
+
+	(void)err;
+	assert_ok(p, fsc_store_blob_referenced(p->s, e->sha256, &yes, &p->err));
+	assert_true(yes);
+	return FSC_OK;
+}
+
 static enum fsc_status check_segment(void *ctx, const struct fsc_blob_entry *e, struct fsc_err *err)
 {
 	struct place *p = ctx;
@@ -154,7 +217,10 @@ static void check_everything(struct place *p, const struct ack *acks, size_t n)
 	assert_ok(p, fsc_worker_start(&w, &wo, &p->err));
 	wait_all_ready(p);
 	fsc_worker_stop(w);
+	print_message("%zu of them deleted\n", check_deleted(p, acks, n));
 	for (size_t i = 0; i < n; i++) {
+		if (was_deleting(acks, n, acks[i].id))
+			continue;
 		assert_whole(p, &acks[i]);
 		assert_int_equal(get_bundle(p, acks[i].id).state, FSC_BUNDLE_READY);
 		fsc_arena_fini(&p->a);
@@ -162,6 +228,7 @@ static void check_everything(struct place *p, const struct ack *acks, size_t n)
 	}
 	assert_ok(p, fsc_ingest_sweep(in, 0, true, &swept, &p->err));
 	assert_ok(p, fsc_blobs_list(p->b, FSC_BLOB_SEGMENT, check_segment, p, &p->err));
+	assert_ok(p, fsc_blobs_list(p->b, FSC_BLOB_BLOB, check_blob, p, &p->err));
 	assert_ok(p, fsc_store_health(p->s, &p->err));
 	fsc_ingest_free(in);
 }
