@@ -366,6 +366,7 @@ TESTS_service := \
 	tests/unit/service/test_durability.c \
 	tests/unit/service/test_retention.c \
 	tests/unit/service/test_ingest.c \
+	tests/unit/service/test_removal.c \
 	tests/unit/service/test_uploads.c
 
 TESTS_jobs := \
@@ -423,7 +424,8 @@ BENCH := \
 	tests/bench/bench_export.c \
 	tests/bench/bench_segment.c \
 	tests/bench/bench_index.c \
-	tests/bench/bench_http.c
+	tests/bench/bench_http.c \
+	tests/bench/bench_delete.c
 
 # ---- what each module is linked with (itself and everything below it), and the libraries it calls ----
 
