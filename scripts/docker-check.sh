@@ -52,7 +52,7 @@ inspect() { buildah inspect --format "$1" "$c"; }
 user=$(inspect '{{.OCIv1.Config.User}}')
 # shellcheck disable=SC2016
 ports=$(inspect '{{range $p, $_ := .OCIv1.Config.ExposedPorts}}{{$p}} {{end}}')
-entry=$(inspect '{{join .OCIv1.Config.Entrypoint " "}}')
+entry=$(inspect '{{range .OCIv1.Config.Entrypoint}}{{.}} {{end}}')
 size=$(du -sm "$(buildah mount "$c")" | cut -f1)
 echo "docker-check: user $user, ports $ports, entry point: $entry, $size MiB"
 [ "$user" = fleetscope ] || { echo 'docker-check: it would not run as fleetscope' >&2; exit 1; }
