@@ -424,6 +424,7 @@ BENCH := \
 	tests/bench/bench_export.c \
 	tests/bench/bench_segment.c \
 	tests/bench/bench_index.c \
+	tests/bench/bench_retention.c \
 	tests/bench/bench_http.c \
 	tests/bench/bench_delete.c
 
