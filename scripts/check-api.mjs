@@ -69,6 +69,10 @@ for (const r of routes) {
   const entry = documented.get(key);
   const scope = (entry.op['x-permission'] ?? entry.op['x-scope'] ?? '').toLowerCase();
   if (scope !== r.scope) fail(`${shown}: scope is ${r.scope} in routes.def, "${scope}" in openapi.json`);
+  // What any call with a permission may answer before its handler runs.
+  if (r.scope !== 'none') for (const status of ['400', '401', '403', '429']) {
+    if (!entry.op.responses?.[status]) fail(`${shown}: asks for a permission, but its answer ${status} is not documented`);
+  }
   entry.routed = true;
 }
 for (const [key, entry] of documented) if (!entry.routed) fail(`${key}: in openapi.json but not routed`);

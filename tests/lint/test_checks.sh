@@ -217,9 +217,10 @@ passes 'without routes and contract the API check has nothing to say' api
 plant server/api/routes.def 'FSC_ROUTE(GET, "/api/v1/bundles/{id}", fsc_api_bundle_get, FSC_SCOPE_READ, 0, 0)'
 refuses 'routes without a contract are refused' 'openapi.json is missing' api
 plant server/api/x.c 'void fsc_api_bundle_get(void) { fsc_req_query(r, "full"); }'
+gates='"400":{},"401":{},"403":{},"429":{}'
 contract() { # path, scope, query parameter
 	write server/api/openapi.json <<-END
-		{"openapi":"3.1.0","paths":{"$1":{"get":{"operationId":"get","x-permission":"$2","responses":{"200":{}},
+		{"openapi":"3.1.0","paths":{"$1":{"get":{"operationId":"get","x-permission":"$2","responses":{"200":{},$gates},
 		"parameters":[{"in":"path","name":"id"},{"in":"query","name":"$3"}]}}}}
 	END
 }
@@ -231,6 +232,10 @@ contract '/api/v1/bundles/{id}' admin full
 refuses 'a scope that differs is named' 'scope is read' api
 contract '/api/v1/bundles/{id}' read other
 refuses 'a query parameter that is not documented is named' '"full"' api
+gates='"400":{},"401":{},"403":{}'
+contract '/api/v1/bundles/{id}' read full
+refuses 'an answer that any call may give and is not documented is named' 'answer 429 is not documented' api
+gates=$gates',"429":{}'
 rm "$tree/server/api/x.c"
 contract '/api/v1/bundles/{id}' read full
 refuses 'a handler that is not defined is named' 'fsc_api_bundle_get is not defined' api
