@@ -12,6 +12,7 @@
 #include "base/fs.h"
 #include "service/backup.h"
 #include "service/verify.h"
+#include "store/deletes.h"
 #include "store/files.h"
 
 extern const struct fsc_embed_table fsc_store_migrations;
@@ -178,14 +179,16 @@ static void a_second_backup_takes_what_is_new_and_drops_what_is_gone(void **stat
 {
 	struct place *p = *state;
 	struct fsc_backup_done done;
+	struct fsc_delete_request req = { .project = FSC_PROJECT_DEFAULT, .actor = "test" };
 	struct fsc_bundle_deleted gone;
 	int64_t first = add(p, "first");
 
 	add(p, "stays");
 	assert_ok(p, backup(p, &done));
-	assert_ok(p,
-		  fsc_store_bundle_delete(p->s, &p->a, FSC_PROJECT_DEFAULT, first, &gone, &p->err));
-	assert_ok(p, fsc_blob_delete(p->b, gone.sha256, &p->err));
+	req.bundle = first;
+	assert_ok(p, fsc_store_delete(p->s, &p->a, &req, &gone, &p->err));
+	assert_int_equal(gone.n_blobs, 1);
+	assert_ok(p, fsc_blob_delete(p->b, gone.blobs[0].sha256, &p->err));
 	add(p, "third");
 	assert_ok(p, backup(p, &done));
 	assert_int_equal(done.blobs, 2);

@@ -261,6 +261,30 @@ static void deleting_removes_files_that_nobody_else_has(void **state)
 	fsc_ingest_free(in);
 }
 
+static void what_is_deleted_beside_a_backup_is_left_to_the_sweep(void **state)
+{
+	struct place *p = *state;
+	struct fsc_ingest *in = ingest(p, 0);
+	struct fsc_upload_begin b = FSC_UPLOAD_BEGIN_INIT;
+	struct fsc_upload_done done;
+	struct fsc_sweep_done swept;
+	struct fsc_bundle row;
+	int hold;
+
+	assert_ok(p, upload(p, in, &b, "held", &done));
+	assert_ok(p, fsc_blobs_hold(&hold, p->b, 0, &p->err));
+	assert_ok(p, delete_bundle(in, 1, done.id, &p->err));
+	assert_int_equal(fsc_store_bundle_get(p->s, &p->a, 1, done.id, &row, NULL), FSC_ENOTFOUND);
+	assert_ok(p, fsc_ingest_sweep(in, 0, false, &swept, &p->err));
+	assert_int_equal(swept.blobs, 0);
+	assert_int_equal(count_files(p, FSC_BLOB_BLOB), 1);
+	close(hold);
+	assert_ok(p, fsc_ingest_sweep(in, 0, false, &swept, &p->err));
+	assert_int_equal(swept.blobs, 1);
+	assert_int_equal(count_files(p, FSC_BLOB_BLOB), 0);
+	fsc_ingest_free(in);
+}
+
 static void reindex_needs_the_bytes(void **state)
 {
 	struct place *p = *state;
@@ -574,6 +598,7 @@ int main(void)
 		contract_test(a_disk_that_fills_during_an_upload_fails_it_cleanly),
 		contract_test(a_database_that_cannot_grow_refuses_and_recovers),
 		contract_test(deleting_removes_files_that_nobody_else_has),
+		contract_test(what_is_deleted_beside_a_backup_is_left_to_the_sweep),
 		contract_test(reindex_needs_the_bytes),
 		contract_test(bytes_that_were_let_go_are_swept_and_come_back_with_an_upload),
 		contract_test(the_sweep_takes_only_what_is_old_and_nobodys),
