@@ -99,6 +99,9 @@ static void values_of(const struct fsc_option *o, const char **one, const char *
 	case FSC_OPTION_ORIGIN:
 		*one = "http://one:1", *two = "https://two";
 		break;
+	case FSC_OPTION_LIST: /* right as names and as addresses */
+		*one = "10.0.0.1", *two = "10.0.0.2";
+		break;
 	default:
 		*one = "one", *two = "two";
 	}
