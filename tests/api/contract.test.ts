@@ -1,10 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 // Every operation of the contract on a small trace whose numbers are known, each answer checked against its schema.
 import assert from 'node:assert/strict';
+import { rmSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
 import { after, before, test } from 'node:test';
 import { call, neverHit, withoutSchema } from '../lib/contract.ts';
 import { kinetoBytes } from '../lib/kineto.ts';
-import { startServer, uploadAndWait, type BundleState, type TestServer } from '../lib/server.ts';
+import { startServer, tempDir, uploadAndWait, type BundleState, type TestServer } from '../lib/server.ts';
 
 const STEPS = 3, KERNELS = 4;
 let s: TestServer, bundle: BundleState, trace: string, base: string;
@@ -369,6 +371,18 @@ test('an upload in pieces is answered as the contract says', async () => {
 	assert.equal((await call(s, 'PATCH', at, { body: kinetoBytes(), headers: piece })).status, 204);
 	assert.equal((await call(s, 'HEAD', at)).status, 204);
 	assert.equal((await call(s, 'DELETE', at)).status, 204);
+});
+
+test('a trace opens in a Perfetto UI of our own', async () => {
+	const ui = tempDir();
+	writeFileSync(join(ui, 'index.html'), '<!doctype html>');
+	const own = await startServer({ args: ['--perfetto-ui', ui] });
+	const b = await uploadAndWait(own, 'p.json', kinetoBytes());
+	const r = await call(own, 'GET', `/api/v1/traces/${b.traces[0]!.id}/perfetto`);
+	assert.equal(r.status, 303);
+	assert.equal(r.headers.get('location'), r.json.url);
+	await own.stop();
+	rmSync(ui, { recursive: true });
 });
 
 test('every operation of the contract was called', () => assert.deepEqual(neverHit(), []));

@@ -8,7 +8,7 @@ import Ajv2020, { type ValidateFunction } from 'ajv/dist/2020.js';
 import { source, type TestServer } from './server.ts';
 
 interface Media { schema?: object }
-interface Operation { operationId: string; servers?: { url: string }[]; responses: Record<string, { content?: Record<string, Media> }> }
+interface Operation { operationId: string; servers?: { url: string }[]; responses: Record<string, { content?: Record<string, Media>; headers?: object }> }
 interface Document { paths: Record<string, Record<string, Operation>>; components: object }
 
 const doc = JSON.parse(readFileSync(join(source, 'server/api/openapi.json'), 'utf8')) as Document;
@@ -81,7 +81,7 @@ export function neverHit(): string[] {
 	for (const [template, item] of Object.entries(doc.paths)) {
 		for (const method of Object.keys(item)) {
 			const key = `${method.toUpperCase()} ${template}`;
-			if (![...(hits.get(key) ?? [])].some((s) => s < 300)) missing.push(key);
+			if (![...(hits.get(key) ?? [])].some((s) => s < 400)) missing.push(key);
 		}
 	}
 	return missing;
@@ -95,7 +95,9 @@ export function withoutSchema(): string[] {
 			if (method === 'head') continue; // its answers have no content
 			for (const [status, r] of Object.entries(op.responses)) {
 				const schemas = Object.values(r.content ?? {});
-				if (status !== '204' && status !== '304' && (!schemas.length || schemas.some((m) => !m.schema))) bad.push(`${method} ${template} ${status}`);
+				// Without content, what is said is in the headers; check() holds the body to be empty then.
+				const silent = !schemas.length && !r.headers && status !== '204' && status !== '304';
+				if (silent || schemas.some((m) => !m.schema)) bad.push(`${method} ${template} ${status}`);
 			}
 		}
 	}
