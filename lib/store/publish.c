@@ -428,11 +428,19 @@ static bool is_new(const struct publish *p, int64_t id)
 	return false;
 }
 
+/* Indexing again found nothing at all, as after a reader got stricter: what there is stays, with its notes. */
+static bool keeps_old(const struct publish *p)
+{
+	return p->n_seen == 0 && p->old.n > 0;
+}
+
 static enum fsc_status remove_old(struct fsc_db *db, struct publish *p, struct fsc_err *err)
 {
 	const struct old_trace *old = p->old.items;
 	enum fsc_status st = FSC_OK;
 
+	if (keeps_old(p))
+		return FSC_OK;
 	for (size_t i = 0; i < p->old.n && st == FSC_OK; i++) {
 		st = remove_segment(p, old[i].segment, err);
 		if (st != FSC_OK || is_new(p, old[i].id))
@@ -473,7 +481,7 @@ static enum fsc_status finish(struct fsc_db *db, struct publish *p, struct fsc_e
 				   fsc_v_known(why->code),
 				   fsc_v_text(why->status != FSC_OK ? why->msg : NULL),
 				   fsc_v_known(why->file), fsc_v_count(why->offset),
-				   fsc_v_int((int64_t)p->n_traces),
+				   fsc_v_int((int64_t)(keeps_old(p) ? p->old.n : p->n_traces)),
 				   fsc_v_int((int64_t)p->n_failures)),
 			  NULL, err);
 }

@@ -278,7 +278,8 @@ struct fsc_published {
  * Replaces everything derived from the bundle in ONE transaction, and sets its state: ready when there is at
  * least one trace, else failed with the error of the END frame, the first failed member, "traces_deleted" or
  * "no_traces". Traces that a person deleted out of the bundle are passed over, and their new segments are among
- * the removed. Traces that the bundle had and the stream has not leave a tombstone (store/deletes.h).
+ * the removed. Traces that the bundle had and the stream has not leave a tombstone (store/deletes.h);
+ * but a stream without any trace leaves those of before as they are, and the bundle failed.
  * FSC_ECANCELED "lease_lost": the lease is not this one's any more, nothing was written. FSC_ENOTFOUND: the
  * bundle was deleted. FSC_EPARSE "facts": the stream does not hold together (more TRACE frames than ids,
  * the same member and slot twice).

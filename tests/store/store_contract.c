@@ -317,6 +317,35 @@ static void publishing_again_keeps_ids_and_replaces_facts(void **state)
 	assert_true(row2.received_at_ns == row.received_at_ns);
 }
 
+static void indexing_again_that_finds_nothing_leaves_what_there_is(void **state)
+{
+	struct place *p = *state;
+	struct fact_list l = { .n = 0 }, nothing = { .n = 0 };
+	int64_t bundle = put_bundle(p, "abc", "cap.tar"), ids[2];
+	struct fsc_published done;
+	struct fsc_trace_row row, after;
+	struct fsc_bundle b;
+
+	fact_trace(&l, "a", 0);
+	fact_trace_end(&l);
+	fact_trace(&l, "b", 1);
+	fact_trace_end(&l);
+	fact_end(&l);
+	assert_ok(p, publish_facts(p, bundle, &l, NULL, ids, NULL));
+	assert_ok(p, fsc_store_trace_get(p->s, &p->a, 1, ids[1], &row, &p->err));
+	fact_member(&nothing, "a", "failed", "json_syntax");
+	fact_end(&nothing);
+	assert_ok(p, publish_facts(p, bundle, &nothing, NULL, NULL, &done));
+	assert_int_equal(done.state, FSC_BUNDLE_FAILED);
+	assert_int_equal(done.n_removed, 0);
+	b = get_bundle(p, bundle);
+	assert_int_equal(b.state, FSC_BUNDLE_FAILED);
+	assert_string_equal(b.err_code, "json_syntax");
+	assert_int_equal(b.n_traces, 2);
+	assert_ok(p, fsc_store_trace_get(p->s, &p->a, 1, ids[1], &after, &p->err));
+	assert_true(after.segment == row.segment && after.indexed_at_ns == row.indexed_at_ns);
+}
+
 static void a_bundle_without_traces_fails_with_the_first_error(void **state)
 {
 	struct place *p = *state;
@@ -948,6 +977,7 @@ int main(void)
 		contract_test(an_idempotency_key_belongs_to_its_bytes),
 		contract_test(publishing_stores_every_fact),
 		contract_test(publishing_again_keeps_ids_and_replaces_facts),
+		contract_test(indexing_again_that_finds_nothing_leaves_what_there_is),
 		contract_test(a_bundle_without_traces_fails_with_the_first_error),
 		contract_test(a_stream_that_does_not_hold_together_changes_nothing),
 		contract_test(a_publish_that_breaks_off_leaves_the_old_facts),
