@@ -373,7 +373,8 @@ TESTS_jobs := \
 	tests/unit/jobs/test_kill9.c \
 	tests/unit/jobs/test_worker.c
 
-TESTS_api :=
+TESTS_api := \
+	tests/unit/api/test_progress.c
 
 TESTS_ui :=
 
