@@ -252,7 +252,7 @@ void fsc_api_retention_set(struct fsc_req *req, struct fsc_resp *resp)
 {
 	struct fsc_store *store = fsc_api_app(req)->store;
 	struct fsc_err err = FSC_ERR_INIT;
-	struct fsc_retention was, now;
+	struct fsc_retention was = { 0 }, now = { 0 };
 	json_t *body = NULL;
 	struct fsc_json j;
 	enum fsc_status st = fsc_api_body(req, &body, &err);
