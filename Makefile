@@ -373,8 +373,7 @@ TESTS_jobs := \
 	tests/unit/jobs/test_kill9.c \
 	tests/unit/jobs/test_worker.c
 
-TESTS_api := \
-	tests/unit/api/test_progress.c
+TESTS_api :=
 
 TESTS_ui :=
 

@@ -24,10 +24,9 @@ struct counts {
 struct fsc_reindex {
 	struct fsc_reindex_opts o;
 	struct fsc_queue *queue; /* owned */
-	/* of the thread that makes the steps */
-	int64_t before;	      /* bundles with a smaller id were not looked at yet */
-	bool ended;	      /* there are none */
-	pthread_mutex_t lock; /* guards all below; never held during I/O */
+	pthread_mutex_t lock;	 /* guards all below; never held during I/O */
+	int64_t before;		 /* bundles with a smaller id were not looked at yet */
+	bool ended;		 /* there are none */
 	FSC_VEC(struct fsc_outdated_bundle) open; /* queued, and not seen to be done */
 	FSC_VEC(int64_t) wanted;		  /* bundles queued because somebody asked */
 	FSC_VEC(struct counts) counts;
@@ -204,23 +203,18 @@ enum fsc_status fsc_reindex_step(struct fsc_reindex *r, struct fsc_err *err)
 
 /* ---- when somebody waits for it ---- */
 
-static bool was_wanted(struct fsc_reindex *r, int64_t bundle)
+/* True the first time. */
+static bool want_first(struct fsc_reindex *r, int64_t bundle)
 {
-	bool was = false;
+	bool first = true;
 
 	pthread_mutex_lock(&r->lock);
-	for (size_t i = 0; i < r->wanted.n && !was; i++)
-		was = r->wanted.v[i] == bundle;
+	for (size_t i = 0; i < r->wanted.n && first; i++)
+		first = r->wanted.v[i] != bundle;
+	if (first)
+		first = fsc_vec_push(&r->wanted, bundle);
 	pthread_mutex_unlock(&r->lock);
-	return was;
-}
-
-/* Without memory it may be queued once more: no harm. */
-static void note_wanted(struct fsc_reindex *r, int64_t bundle)
-{
-	pthread_mutex_lock(&r->lock);
-	(void)!fsc_vec_push(&r->wanted, bundle);
-	pthread_mutex_unlock(&r->lock);
+	return first;
 }
 
 static enum fsc_status cannot(struct fsc_err *err, const char *code, const char *why)
@@ -237,13 +231,11 @@ static enum fsc_status want_ready(struct fsc_reindex *r, const struct fsc_bundle
 	const struct fsc_outdated_bundle o = { b->project, b->id, b->n_traces };
 	enum fsc_status st;
 
-	if (was_wanted(r, b->id))
+	if (!want_first(r, b->id))
 		return cannot(err, "reindex_failed", "is fleetscope-indexer of another version?");
 	st = queue_one(r, &o, err);
 	if (st == FSC_EBUSY && !strcmp(err->code, "bundle_indexing"))
 		st = FSC_OK;
-	if (st == FSC_OK)
-		note_wanted(r, b->id);
 	return st;
 }
 

@@ -2,7 +2,7 @@
 /*
  * Indexing again what an older version of the program made: a few bundles at a time while nothing else waits,
  * newest first, each once in the life of a process; and at once, when somebody asks for a trace whose segment
- * this program cannot read. Until then the old facts and segments are served. Any thread, but for the steps.
+ * this program cannot read. Until then the old facts and segments are served. Any thread.
  */
 #ifndef FSC_SERVICE_REINDEX_H
 #define FSC_SERVICE_REINDEX_H
@@ -30,8 +30,7 @@ const struct fsc_versions *fsc_reindex_versions(const struct fsc_reindex *r);
 /* An older version made the trace. */
 bool fsc_reindex_outdated(const struct fsc_reindex *r, const struct fsc_trace_row *t);
 
-/* Queues the next few when the queue is empty; cheap when there is nothing to do. Call it every second or so, from
- * one thread. */
+/* Queues the next few when the queue is empty; cheap when there is nothing to do. Call it every second or so. */
 fsc_nodiscard enum fsc_status fsc_reindex_step(struct fsc_reindex *r, struct fsc_err *err);
 
 /* Where the bundle of a trace stands whose segment cannot be read. */

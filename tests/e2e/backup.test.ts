@@ -127,8 +127,8 @@ async function urls(s: TestServer, kind: 'bundles' | 'traces', id: string): Prom
 	});
 }
 
-// Times of indexing differ when it was done again meanwhile; facets count what came since.
-const volatile = new Set(['indexed_at', 'started_at', 'finished_at', 'tries', 'updated_at', 'progress', 'facets']);
+// Times of indexing differ when it was done again meanwhile.
+const volatile = new Set(['indexed_at', 'started_at', 'finished_at', 'tries', 'updated_at', 'progress']);
 async function answer(s: TestServer, path: string): Promise<string> {
 	const r = await fetch(`${s.url}/api/v1${path}`);
 	const bytes = Buffer.from(await r.arrayBuffer());
@@ -142,13 +142,6 @@ test('a backup under load, restored, answers the same on every route', { timeout
 	const kept: string[] = [];
 	for (let i = 0; i < 4; i++) kept.push((await uploadAndWait(a, `kept ${i}.json`, unique(), { job: 'kept' })).id);
 	kept.push((await uploadAndWait(a, 'ranks.tar', tar([0, 1, 2].map((r) => ({ name: `rank_${r}.json`, data: kinetoBytes({ rank: r, worldSize: 3 }) })))) ).id);
-	const noted = (await getJson(a, `/bundles/${kept[0]}`)).traces[0].id as string;
-	const patched = await fetch(`${a.url}/api/v1/traces/${noted}`, { method: 'PATCH', headers: { 'content-type': 'application/json' }, body: JSON.stringify({ keep: true, notes_add: [{ t0: 5, t1: 9000, text: 'look here' }] }) });
-	assert.equal(patched.status, 200, await patched.text());
-	const token = await fetch(`${a.url}/api/v1/tokens`, { method: 'POST', headers: { 'content-type': 'application/json' }, body: JSON.stringify({ name: 'kept', scopes: ['read'] }) });
-	assert.ok(token.ok, await token.text());
-	const gone = (await uploadAndWait(a, 'gone.json', unique())).id;
-	assert.ok((await fetch(`${a.url}/api/v1/bundles/${gone}`, { method: 'DELETE' })).ok);
 	const work = load(a, kept);
 	await sleep(400);
 	const first = await good(['--data', data, 'backup', out]);
@@ -188,9 +181,6 @@ test('a backup under load, restored, answers the same on every route', { timeout
 		}
 		if (kept.includes(id)) for (const path of await urls(b, 'bundles', id)) assert.equal(await answer(b, path), await answer(a, path), path);
 	}
-	for (const path of ['/traces?job=kept&sort=name', '/tokens']) assert.equal(await answer(b, path), await answer(a, path), path);
-	assert.match(await answer(b, `/traces/${noted}`), /"keep":true.*look here/);
-	for (const s of [a, b]) assert.equal((await fetch(`${s.url}/api/v1/bundles/${gone}`)).status, 410, 'why it is gone is kept, too');
 	t.diagnostic(`${inB.length} bundles restored, ${compared} answers compared`);
 	assert.ok(compared >= 7 * gets('traces').length);
 	await b.stop();
