@@ -78,7 +78,7 @@ async function fill(project: string, word: string, kernels: number): Promise<Sid
 	assert.equal((await call(s, 'DELETE', `/api/v1/bundles/${gone}`, { token })).status, 200);
 	const noted = await call(s, 'PATCH', `/api/v1/traces/${trace}`, { token, body: { notes_add: [{ t0: 1, t1: 2, text: `${word} note` }] } });
 	assert.equal(noted.status, 200);
-	const begun = await call(s, 'POST', `/api/v1/uploads?name=${word}-piece.json`, { token, body: files[3]!.slice(0, 100), headers: { 'upload-complete': '?0' } });
+	const begun = await call(s, 'POST', `/api/v1/uploads?name=${word}-piece.json`, { token, body: files[3]!.slice(0, 100), headers: { 'upload-complete': '?0', 'idempotency-key': `${word}-key-3` } });
 	assert.equal(begun.status, 201);
 	const made = await call(s, 'POST', '/api/v1/tokens', { token, body: { name: `${word}-ci`, scopes: ['read'] } });
 	return { token, project, bundle, failed, gone, goneTrace, trace, files, broken: sha(broken).toString('hex'), key: `${word}-key`, upload: begun.headers.get('location')!.split('/').pop()!, tokenId: made.json.id, note: noted.json.notes[0].id };
@@ -194,6 +194,10 @@ const cases: Record<string, () => Promise<void>> = {
 		assert.deepEqual([end.status, end.json.duplicate, end.json.state], [202, false, 'queued']);
 		await ready(a.token, end.json.id);
 		assert.equal((await asA('DELETE', `/api/v1/bundles/${end.json.id}`)).json.blob_bytes, theirs.length);
+		// the key of an upload of b that still goes on
+		const other = await asA('POST', '/api/v1/uploads?name=hushed-piece.json', { body: b.files[3]!.slice(0, 10), headers: { 'upload-complete': '?0', 'idempotency-key': `${b.key}-3` } });
+		assert.deepEqual([other.status, other.headers.get('upload-offset')], [201, '10']);
+		assert.equal((await asA('DELETE', other.headers.get('location')!)).status, 204);
 	},
 	'HEAD /api/v1/uploads/{id}': async () => {
 		assert.equal((await asB('HEAD', `/api/v1/uploads/${b.upload}`)).headers.get('upload-offset'), '100');

@@ -84,6 +84,55 @@ static void nothing_is_believed_after_a_drop(void **state)
 	fsc_cache_free(c);
 }
 
+struct race {
+	struct fsc_cache *c;
+	uint8_t sha256[32];
+	atomic_bool dropped;
+	_Atomic int late; /* look-ups that began after the drop and found it */
+};
+
+static void *look_up_until_gone(void *arg)
+{
+	struct race *r = arg;
+	bool after = false;
+
+	while (!after) {
+		struct fsc_err err = FSC_ERR_INIT;
+		struct fsc_cache_token t;
+
+		after = atomic_load(&r->dropped);
+		if (fsc_cache_token(r->c, r->sha256, &t, &err) == FSC_OK && after)
+			atomic_fetch_add(&r->late, 1);
+	}
+	return NULL;
+}
+
+static void no_look_up_that_begins_after_a_drop_finds_the_token(void **state)
+{
+	struct place *p = *state;
+	struct race r = { .c = fsc_cache_new(p->s) };
+
+	for (int round = 0; round < 20; round++) {
+		pthread_t threads[4];
+		char text[16];
+		int64_t id;
+
+		snprintf(text, sizeof(text), "race%d", round);
+		id = put_token(p, text, r.sha256, 0);
+		atomic_store(&r.dropped, false);
+		for (size_t i = 0; i < FSC_ARRAY_LEN(threads); i++)
+			assert_int_equal(pthread_create(&threads[i], NULL, look_up_until_gone, &r),
+					 0);
+		assert_ok(p, fsc_store_token_revoke(p->s, 1, id, &p->err));
+		fsc_cache_drop(r.c);
+		atomic_store(&r.dropped, true);
+		for (size_t i = 0; i < FSC_ARRAY_LEN(threads); i++)
+			pthread_join(threads[i], NULL);
+	}
+	assert_int_equal(atomic_load(&r.late), 0);
+	fsc_cache_free(r.c);
+}
+
 static void a_remembered_token_ends_at_its_time(void **state)
 {
 	struct place *p = *state;
@@ -171,6 +220,7 @@ int main(void)
 		contract_test(a_token_is_read_once_a_second),
 		contract_test(a_token_revoked_elsewhere_ends_within_the_time),
 		contract_test(nothing_is_believed_after_a_drop),
+		contract_test(no_look_up_that_begins_after_a_drop_finds_the_token),
 		contract_test(a_remembered_token_ends_at_its_time),
 		contract_test(more_tokens_than_places_are_all_found),
 		contract_test(the_use_of_a_token_is_written_once_a_minute),
