@@ -9,8 +9,9 @@
 struct fsc_server {
 	const struct fsc_config *cfg; /* borrowed */
 	struct fsc_app app;
-	struct fsc_api_table *table;	      /* owned */
-	struct fsc_proxy *proxy;	      /* owned */
+	struct fsc_api_table *table; /* owned */
+	struct fsc_proxy *proxy;     /* owned */
+	struct fsc_config_address perfetto_at;
 	char first_token[FSC_TOKEN_TEXT_MAX]; /* made at this start, to be shown once; or "" */
 };
 

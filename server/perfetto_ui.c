@@ -18,7 +18,6 @@ enum fsc_status fsc_server_perfetto_start(struct fsc_server *s, struct fsc_err *
 {
 	struct fsc_http_config h = FSC_HTTP_CONFIG_INIT;
 	const struct fsc_config *c = s->cfg;
-	struct fsc_config_address at;
 	enum fsc_status st;
 
 	if (!c->perfetto_ui || !*c->perfetto_ui)
@@ -31,11 +30,11 @@ enum fsc_status fsc_server_perfetto_start(struct fsc_server *s, struct fsc_err *
 				   "perfetto-ui: %s has no index.html; it wants the unpacked "
 				   "perfetto-ui.zip of a Perfetto release",
 				   c->perfetto_ui);
-	st = find_address(&at, c, err);
+	st = find_address(&s->perfetto_at, c, err);
 	if (st)
 		return st;
-	h.host = at.host;
-	h.port = at.port;
+	h.host = s->perfetto_at.host; /* the listener keeps the pointer */
+	h.port = s->perfetto_at.port;
 	h.workers = 4;
 	h.header_timeout_s = c->header_timeout;
 	h.allow_hosts = c->allow_host.items;
