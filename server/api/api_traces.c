@@ -287,8 +287,8 @@ static void emit_notes(struct fsc_json *j, const struct fsc_notes *notes)
 /* Everything that changes the answer: indexing, keep, the blob, each note. */
 static bool unchanged(struct fsc_api_trace *t, const struct fsc_notes *notes)
 {
-	size_t n = 4;
-	int64_t *key = fsc_arena_alloc(&t->arena, 4 + 2 * notes->n_items, sizeof(*key));
+	size_t n = 5;
+	int64_t *key = fsc_arena_alloc(&t->arena, 5 + 2 * notes->n_items, sizeof(*key));
 
 	if (!key)
 		return false; /* no ETag then */
@@ -296,6 +296,7 @@ static bool unchanged(struct fsc_api_trace *t, const struct fsc_notes *notes)
 	key[1] = t->row.indexed_at_ns;
 	key[2] = t->row.keep;
 	key[3] = t->row.blob_deleted_at_ns;
+	key[4] = fsc_reindex_outdated(fsc_api_app(t->req)->reindex, &t->row);
 	for (size_t i = 0; i < notes->n_items; i++) {
 		key[n++] = notes->items[i].id;
 		key[n++] = notes->items[i].updated_at_ns;

@@ -156,6 +156,35 @@ static void a_trace_that_indexing_does_not_find_any_more_comes_back_under_its_id
 		     FSC_ENOTFOUND, "not_found");
 }
 
+static void indexing_again_that_finds_nothing_leaves_what_was_there(void **state)
+{
+	struct place *p = *state;
+	int64_t ids[2], bundle = bundle_of(p, "abc", "j", ab, 2, ids);
+	struct fsc_kernel_query q = { .trace = ids[0] };
+	struct fsc_kernel_page kernels;
+	struct fact_list l = { .n = 0 };
+	struct fsc_published out;
+	struct fsc_bundle b;
+
+	fact_member(&l, "a.json", "failed", "json_depth");
+	fact_end(&l);
+	assert_ok(p, publish_facts(p, bundle, &l, NULL, NULL, &out));
+	assert_int_equal(out.state, FSC_BUNDLE_FAILED);
+	assert_string_equal(out.why.code, "json_depth");
+	assert_int_equal(out.n_removed, 0);
+	assert_true(has_trace(p, ids[0]) && has_trace(p, ids[1]));
+	assert_ok(p, fsc_store_trace_kernels(p->s, &p->a, &q, &kernels, &p->err));
+	assert_int_equal(kernels.total, 1);
+	b = get_bundle(p, bundle);
+	assert_true(b.state == FSC_BUNDLE_FAILED && b.n_traces == 2 && b.n_failures == 1);
+	assert_string_equal(b.err_code, "json_depth");
+	/* and the next one that works replaces it */
+	assert_ok(p, publish_again(p, bundle, ab, 2, NULL, &out));
+	assert_int_equal(out.state, FSC_BUNDLE_READY);
+	assert_int_equal(out.n_removed, 2);
+	assert_null(get_bundle(p, bundle).err_code);
+}
+
 /* What links and notes hang on is the id of a trace. */
 static void ids_follow_the_members_in_whatever_order_they_come(void **state)
 {
@@ -349,6 +378,7 @@ int main(void)
 		contract_test(a_deleted_trace_does_not_come_back_by_indexing),
 		contract_test(the_last_trace_takes_its_bundle_along),
 		contract_test(a_trace_that_indexing_does_not_find_any_more_comes_back_under_its_id),
+		contract_test(indexing_again_that_finds_nothing_leaves_what_was_there),
 		contract_test(ids_follow_the_members_in_whatever_order_they_come),
 		contract_test(a_delete_takes_the_lease_of_whoever_is_indexing),
 		contract_test(a_trace_deleted_while_its_bundle_is_indexed_stays_deleted),
