@@ -36,7 +36,9 @@ bool fsc_backup_is_empty(const char *dir)
 	if (!d)
 		return errno == ENOENT;
 	for (struct dirent *e = readdir(d); e && empty; e = readdir(d))
-		empty = !strcmp(e->d_name, ".") || !strcmp(e->d_name, "..");
+		/* a volume that was just made has lost+found */
+		empty = !strcmp(e->d_name, ".") || !strcmp(e->d_name, "..") ||
+			!strcmp(e->d_name, "lost+found");
 	closedir(d);
 	return empty;
 }

@@ -164,6 +164,9 @@ static void what_was_backed_up_comes_back(void **state)
 	assert_int_equal(v.blobs, 2);
 	assert_int_equal(v.leftovers, 0);
 
+	snprintf(path, sizeof(path), "%s/lost+found",
+		 back); /* as a volume that was just made has */
+	assert_ok(p, fsc_fs_mkdirs(path, 0700, &p->err));
 	assert_ok(p, restore(p, &done));
 	assert_int_equal(done.blobs, 2);
 	assert_false(there(back, "restore.part"));
@@ -198,6 +201,83 @@ static void a_second_backup_takes_what_is_new_and_drops_what_is_gone(void **stat
 	assert_true(has(out, "third"));
 	assert_int_equal(verify(p, out).faults, 0);
 	assert_int_equal(verify(p, out).leftovers, 0);
+}
+
+#define BIG_BYTES (96u << 20)
+#define N_SMALL 30
+
+/* One that is copied first, since digests are walked in order, and takes its time. */
+static void add_big(struct place *p)
+{
+	char *bytes = fsc_xalloc(1, BIG_BYTES);
+	uint8_t sha256[FSC_SHA256_LEN];
+	struct fsc_bundle_new n = new_bundle("", "big");
+	struct fsc_bundle_put row;
+	struct fsc_blob_put *put;
+
+	do {
+		bytes[0]++;
+		fsc_sha256(sha256, bytes, BIG_BYTES);
+	} while (sha256[0] >= 0x20);
+	assert_ok(p, fsc_blob_put_begin(&put, p->b, &p->err));
+	assert_ok(p, fsc_blob_put_write(put, bytes, BIG_BYTES, &p->err));
+	assert_ok(p, fsc_blob_put_commit(put, n.sha256, NULL, &p->err));
+	n.bytes = BIG_BYTES;
+	assert_ok(p, fsc_store_bundle_put(p->s, &n, &row, &p->err));
+	fsc_free(bytes);
+}
+
+struct deleter {
+	struct place *p;
+	struct fsc_delete_unit units[N_SMALL];
+	size_t n;
+	int64_t deleted;
+};
+
+/* As soon as the database is copied and the first file under way, everything else goes. */
+static void *delete_beside(void *arg)
+{
+	struct deleter *d = arg;
+	const struct fsc_delete_request req = { .project = FSC_PROJECT_DEFAULT, .actor = "test" };
+	struct fsc_bundle_deleted gone = { 0 };
+	struct fsc_arena a;
+
+	for (int i = 0; i < 20000 && !there(out, "blob/ff"); i++)
+		usleep(500);
+	fsc_arena_init(&a, FSC_MIB);
+	if (!fsc_store_delete_some(d->p->s, &a, &req, d->units, d->n, 5000000000, &gone, NULL))
+		d->deleted = gone.bundles;
+	for (size_t i = 0; i < gone.n_blobs; i++)
+		(void)!fsc_blob_delete(d->p->b, gone.blobs[i].sha256, NULL);
+	fsc_arena_fini(&a);
+	return NULL;
+}
+
+static void what_is_deleted_while_files_are_copied_is_in_the_backup(void **state)
+{
+	struct place *p = *state;
+	struct deleter d = { .p = p };
+	struct fsc_backup_done done;
+	pthread_t thread;
+
+	add_big(p);
+	for (int i = 0; d.n < N_SMALL; i++) {
+		char text[32];
+		uint8_t sha256[FSC_SHA256_LEN];
+
+		snprintf(text, sizeof(text), "small %d", i);
+		digest_of(sha256, text);
+		if (sha256[0] >= 0x20)
+			d.units[d.n++].bundle = add(p, text);
+	}
+	assert_int_equal(pthread_create(&thread, NULL, delete_beside, &d), 0);
+	assert_ok(p, backup(p, &done));
+	pthread_join(thread, NULL);
+	assert_int_equal(d.deleted, N_SMALL);
+	if (done.lost)
+		fail_msg("%d lost: %s", (int)done.lost, told.text);
+	assert_int_equal(verify(p, out).faults, 0);
+	assert_int_equal(verify(p, data).faults, 0);
 }
 
 static void a_file_that_is_lost_is_told_and_the_rest_is_kept(void **state)
@@ -242,7 +322,9 @@ static void folders_that_are_not_fit_are_refused(void **state)
 	o.out = out;
 	assert_fails(p, fsc_backup(&o, &done, &p->err), FSC_ENOTFOUND, "no_data");
 	assert_ok(p, backup(p, &done));
-	assert_ok(p, fsc_fs_mkdirs(back, 0700, &p->err));
+	snprintf(inner, sizeof(inner), "%s/lost+found", back);
+	assert_ok(p, fsc_fs_mkdirs(inner, 0700, &p->err));
+	snprintf(inner, sizeof(inner), "%s/backup", data);
 	write_text(p, back, "note.txt", "mine");
 	assert_int_equal(restore(p, &done), FSC_EEXIST);
 	assert_true(there(back, "note.txt"));
@@ -519,6 +601,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		backup_test(what_was_backed_up_comes_back),
 		backup_test(a_second_backup_takes_what_is_new_and_drops_what_is_gone),
+		backup_test(what_is_deleted_while_files_are_copied_is_in_the_backup),
 		backup_test(a_file_that_is_lost_is_told_and_the_rest_is_kept),
 		backup_test(folders_that_are_not_fit_are_refused),
 		backup_test(a_server_keeps_off_backups_and_unfinished_restores),
