@@ -38,6 +38,23 @@ enum fsc_status fsc_ingest_reindex(struct fsc_ingest *in, int64_t project, int64
 	return st;
 }
 
+/* A full disk is when it matters most, and marking the row writes to the log of the database first: the reserve is
+ * kept for this. */
+static enum fsc_status release_row(struct fsc_ingest *in, int64_t project, int64_t bundle,
+				   struct fsc_blob_release *gone, struct fsc_err *err)
+{
+	enum fsc_status st = fsc_store_blob_release(in->o.store, project, bundle, gone, err);
+
+	if (st != FSC_EFULL)
+		return st;
+	st = fsc_blobs_reserve_release(in->o.blobs, err);
+	if (st == FSC_OK) {
+		fsc_err_clear(err);
+		st = fsc_store_blob_release(in->o.store, project, bundle, gone, err);
+	}
+	return st;
+}
+
 enum fsc_status fsc_ingest_let_go(struct fsc_ingest *in, int64_t project, int64_t bundle,
 				  int64_t *bytes, struct fsc_err *err)
 {
@@ -52,11 +69,12 @@ enum fsc_status fsc_ingest_let_go(struct fsc_ingest *in, int64_t project, int64_
 	st = fsc_store_bundle_get(in->o.store, &a, project, bundle, &b, err);
 	if (st == FSC_OK) {
 		fsc_ingest_hold(in, &hold, b.sha256);
-		st = fsc_store_blob_release(in->o.store, project, bundle, &gone, err);
+		st = release_row(in, project, bundle, &gone, err);
 		/* a file that stays is left to the sweep */
 		if (st == FSC_OK && gone.blob_free)
 			(void)!fsc_blob_delete(in->o.blobs, gone.sha256, NULL);
 		fsc_ingest_release(in, &hold);
+		(void)!fsc_blobs_reserve_take(in->o.blobs, NULL);
 	}
 	if (st == FSC_OK)
 		*bytes = gone.bytes;

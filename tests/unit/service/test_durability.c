@@ -281,6 +281,32 @@ static void a_bundle_can_be_deleted_on_a_full_disk(void **state)
 	fsc_ingest_free(in);
 }
 
+static void the_bytes_of_an_upload_can_be_let_go_on_a_full_disk(void **state)
+{
+	struct place *p = *state;
+	struct fsc_ingest *in = ingest(p);
+	struct fsc_upload_done done;
+	struct fsc_store_lease lease;
+	struct fsc_err why = FSC_ERR_INIT;
+	int64_t bytes;
+	uint64_t size;
+	char path[320];
+
+	assert_ok(p, upload(p, in, "to be let go", &done));
+	fsc_err_set(&why, FSC_EPARSE, "bad", "it is bad"); /* nothing waits for it any more */
+	assert_ok(p, fsc_queue_lease(p->q, "me", FSC_QUEUE_LEASE_NS, &lease, &p->err));
+	assert_ok(p, fsc_queue_fail(p->q, &lease, &why, -1, NULL, &p->err));
+	record(1, ENOSPC);
+	assert_ok(p, fsc_ingest_let_go(in, 1, done.id, &bytes, &p->err));
+	stop_recording();
+	assert_int_equal(notes[0].call, CALL_PWRITE);
+	assert_int_equal(fsc_blob_stat(p->b, done.sha256, &size, &p->err), FSC_ENOTFOUND);
+	assert_true(get_bundle(p, done.id).blob_deleted_at_ns > 0);
+	snprintf(path, sizeof(path), "%s/blobs/reserve", p->dir);
+	assert_int_equal(access(path, F_OK), 0);
+	fsc_ingest_free(in);
+}
+
 /* Whoever made a folder may have died before the sync of its name: the next one to open cannot know. */
 static void all_folders_are_there_and_durable_after_each_open(void **state)
 {
@@ -314,6 +340,7 @@ int main(void)
 		contract_test(whichever_call_fails_the_answer_is_true),
 		contract_test(wherever_the_disk_is_full_the_answer_is_true),
 		contract_test(a_bundle_can_be_deleted_on_a_full_disk),
+		contract_test(the_bytes_of_an_upload_can_be_let_go_on_a_full_disk),
 	};
 
 	fsc_log_setup(2, FSC_LOG_ERROR);
