@@ -221,7 +221,7 @@ test('a full disk refuses uploads with 507, and reading and deleting go on', asy
 
 test('nothing outside blob, seg, tmp and the database is written', () => {
 	const names = readdirSync(s.data).map((n) => n.replace(/-(wal|shm)$/, ''));
-	assert.deepEqual([...new Set(names)].filter((n) => !['blob', 'seg', 'tmp', 'upload', 'reserve', 'fleetscope.db', 'lock', 'fleetscope.db.lock'].includes(n)), []);
+	assert.deepEqual([...new Set(names)].filter((n) => !['blob', 'seg', 'tmp', 'upload', 'reserve', 'fleetscope.db', 'lock', 'fleetscope.db.lock', 'files.lock'].includes(n)), []);
 });
 
 test('memory stays bounded through all of it', () => {
