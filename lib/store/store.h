@@ -366,6 +366,7 @@ struct fsc_trace_item {
 	/* without a trace only: */
 	const char *stage, *member;
 	int64_t done, total, events, started_at_ns;
+	int64_t finished_at_ns;			       /* of one that failed, 0 not yet */
 	const char *err_code, *err_message, *err_file; /* code NULL when none */
 	int64_t err_offset;
 };

@@ -73,6 +73,7 @@ enum fsc_status fsc_store_read_item(struct fsc_trace_item *out, const struct fsc
 	out->done = fsc_row_int(row, 40, 0);
 	out->total = fsc_row_int(row, 41, 0);
 	out->started_at_ns = fsc_row_int(row, 42, 0);
+	out->finished_at_ns = fsc_row_int(row, 50, 0);
 	out->events = out->t.events;
 	out->err_offset = fsc_row_int(row, 46, -1);
 	return ok ? FSC_OK : fsc_store_nomem(err);

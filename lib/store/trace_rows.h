@@ -6,7 +6,7 @@
 #include "store/store.h"
 #include "store/store_ops.h"
 
-#define FSC_LISTING_COLUMNS 50
+#define FSC_LISTING_COLUMNS 51
 
 fsc_nodiscard enum fsc_status fsc_store_read_item(struct fsc_trace_item *out,
 						  const struct fsc_row *row, struct fsc_arena *a,

@@ -110,7 +110,7 @@ static void emit_row_bundle(struct fsc_json *j, const struct fsc_trace_item *it)
 						it->err_offset };
 	const struct fsc_api_progress p = {
 		.started_at_ns = it->started_at_ns,
-		.until_ns = fsc_clock_real_ns(),
+		.until_ns = it->finished_at_ns ? it->finished_at_ns : fsc_clock_real_ns(),
 		.done = it->done,
 		.total = it->total,
 		.events = it->events,

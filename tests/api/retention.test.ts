@@ -152,6 +152,10 @@ test('a failed bundle that is uploaded again is indexed again', async () => {
 	const bytes = new TextEncoder().encode('{"traceEvents": [');
 	const bad = await uploadAndWait(s, 'bad.json', bytes);
 	assert.equal(bad.state, 'failed');
+	const elapsed = async (): Promise<number> => (await call(s, 'GET', '/api/v1/traces?state=failed')).json.items[0].progress.elapsed_ms;
+	const took = await elapsed();
+	await sleep(20);
+	assert.equal(await elapsed(), took, 'the list does not count on after the end');
 	const r = await call(s, 'POST', '/api/v1/bundles?name=bad.json', { body: bytes });
 	assert.equal(r.json.id, bad.id);
 	assert.equal(r.json.duplicate, true);

@@ -27,7 +27,9 @@
 	"launch_ambiguous, synthetic, blob_bytes, segment_bytes, segment_version, "             \
 	"analysis_version, gpu_busy_ppm, exposed_comm_ppm, losses_kinds, losses_count, "        \
 	"received_at, indexed_at, state, stage, done, total, started_at, err_code, "            \
-	"err_message, err_file, err_offset, segment, keep, blob_deleted_at "
+	"err_message, err_file, err_offset, segment, keep, blob_deleted_at, "                   \
+	"CASE WHEN trace IS NULL THEN (SELECT finished_at FROM bundle f WHERE f.id = sort_id) " \
+	"ELSE 0 END "
 
 /* One word of a search: in the text of the row, the bundle's id, or in the name of a kernel of the trace. */
 #define WORD(p)                                                                                \
