@@ -220,6 +220,13 @@ test('readyz and metrics say what is held up, and stay ready for reading', async
 	const well = await startServer();
 	assert.deepEqual((await call(well, 'GET', '/readyz')).json, { status: 'ready', reasons: [] });
 	for (const check of ['store', 'disk', 'workers']) assert.ok(new TextDecoder().decode((await call(well, 'GET', '/metrics')).bytes).includes(`fleetscope_check_ok{check="${check}"} 1\n`));
+	const sql = (text: string) => assert.equal(spawnSync('sqlite3', [join(well.data, 'fleetscope.db'), text]).status, 0, text);
+	sql("UPDATE project SET id = 99 WHERE id = 1");
+	const broken = await eventually(async () => { const r = await call(well, 'GET', '/readyz'); return r.status === 503 ? r : undefined; }, 'a broken store is told');
+	assert.equal(broken.json.status, 'not_ready');
+	assert.deepEqual([broken.json.reasons[0].check, broken.json.reasons[0].code], ['store', 'corrupt']);
+	sql("UPDATE project SET id = 1 WHERE id = 99");
+	await eventually(async () => ((await call(well, 'GET', '/readyz')).status === 200 ? true : undefined), 'ready again');
 	await well.stop();
 
 	const full = await startServer({ args: ['--min-free', '1024TiB'] });
