@@ -60,6 +60,12 @@ all: libs programs ## build everything for MODE (debug asan release tsan clang)
 programs: $(PROGRAMS)
 libs: $(foreach m,$(MODULES),$(if $(SRC_$(m)),$(B)/lib$(m).a))
 
+# For editors and clang tools: what would compile each file, from the same variables that do.
+.PHONY: compile_commands.json
+compile_commands.json: ## the compilation database of MODE
+	@scripts/compile-commands.sh '$(subst ','\'',$(CC) $(CPPFLAGS_ALL) $(CFLAGS_ALL))' '$(CONVERSION_DIRS)' \
+		$(ALL_SRC) $(ALL_TESTS) $(ALL_FUZZ) $(BENCH) $(foreach m,$(MODULES),$(TESTHELP_$(m))) > $@
+
 ALL_SRC := $(foreach m,$(MODULES),$(SRC_$(m)))
 ALL_TESTS := $(foreach m,$(MODULES),$(TESTS_$(m)))
 ALL_FUZZ := $(foreach m,$(MODULES),$(FUZZ_$(m)))

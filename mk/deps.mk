@@ -8,7 +8,7 @@ PKGS := libmicrohttpd sqlite3 jansson libarchive libcurl libisal zlib libzstd li
 PKGS_OPTIONAL := libisal cmocka
 
 BARE_GOALS := help deps run test lint clean format install-deps dist check asan tsan valgrind fuzz bench \
-	web docker-check
+	web docker-check cover analyze
 NEED_DEPS := $(filter-out $(BARE_GOALS),$(or $(MAKECMDGOALS),all))
 
 ifneq ($(NEED_DEPS),)

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 # Modes, warnings, hardening. A changed flag or compiler rebuilds: see the .flags stamp in build.mk.
 
-MODES := debug asan release tsan clang fuzz
+MODES := debug asan release tsan clang fuzz cover
 ifeq ($(filter $(MODE),$(MODES)),)
 $(error MODE must be one of: $(MODES))
 endif
@@ -31,6 +31,8 @@ CFLAGS.debug := -O1 -g -fno-omit-frame-pointer -fstack-protector-strong
 CFLAGS.asan := -O1 -g -fno-omit-frame-pointer $(SAN_ADDR) -DFSC_SANITIZED=1
 CFLAGS.tsan := -O1 -g -fno-omit-frame-pointer -fsanitize=thread -DFSC_SANITIZED=1
 CFLAGS.clang := $(CFLAGS.debug)
+# The indexer's sandbox lets a run that counts lines write its counters no more than a sanitizer its report.
+CFLAGS.cover := -O0 -g --coverage -fprofile-update=atomic -DFSC_SANITIZED=1
 CFLAGS.fuzz := -O1 -g -fno-omit-frame-pointer -fsanitize=fuzzer-no-link,address,undefined \
 	-fno-sanitize-recover=all -DFSC_SANITIZED=1
 CFLAGS.release := -O2 -g -D_FORTIFY_SOURCE=3 -ftrivial-auto-var-init=zero -fstack-protector-strong \
@@ -39,6 +41,7 @@ LDFLAGS.debug :=
 LDFLAGS.asan := $(SAN_ADDR)
 LDFLAGS.tsan := -fsanitize=thread
 LDFLAGS.clang :=
+LDFLAGS.cover := --coverage
 LDFLAGS.fuzz := -fsanitize=address,undefined
 LDFLAGS.release := -Wl,-z,relro -Wl,-z,now
 CFLAGS_ALL := $(CSTD) $(WARN) -fPIE -pthread $(CFLAGS.$(MODE)) $(EXTRA_CFLAGS)

@@ -76,6 +76,26 @@ valgrind-run:
 	@FSC_WRAP='valgrind -q --error-exitcode=9 --leak-check=full --track-fds=yes' \
 		scripts/run-unit.sh $(call pick,$(UNIT_ALL))
 
+COVER_NODE ?= api/|e2e/
+.PHONY: cover cover-run analyze analyze-run
+cover: ## lines and functions that the tests run, by module (unit tests, corpora, COVER_NODE of the black-box tests)
+	@scripts/install-deps.sh
+	@$(MAKE) --no-print-directory MODE=debug -j$(JOBS) programs plain-bins
+	@$(MAKE) --no-print-directory MODE=cover -j$(JOBS) all unit-bins
+	@find build/cover -name '*.gcda' -delete
+	@$(MAKE) --no-print-directory MODE=cover cover-run
+cover-run: node-bundles
+	-@scripts/run-unit.sh $(UNIT_ALL)
+	-@scripts/run-replay.sh $(REPLAY_ALL)
+	-@scripts/run-node.sh '$(COVER_NODE)'
+	@$(NODE) scripts/cover.mjs build/cover
+
+analyze: ## gcc -fanalyzer over everything that ships; a finding is mended or silenced by name
+	@scripts/install-deps.sh
+	@$(MAKE) --no-print-directory MODE=release analyze-run
+analyze-run:
+	@scripts/analyze.sh '$(JOBS)' "$(subst ",\",$(filter-out -Werror,$(CC) $(CPPFLAGS_ALL) $(CFLAGS_ALL)))" $(ALL_SRC)
+
 KILLS ?= 200
 .PHONY: soak
 soak: node-bundles ## the kill -9 tests with KILLS=200 kills (20 in make test)

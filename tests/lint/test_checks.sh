@@ -302,5 +302,23 @@ for change in "s/--config=/--konfig=/|--konfig is no option" "s/^    data =/    
 	refuses "a manifest is refused after ${change%%|*}" "${change##*|}" scripts/check-deploy.sh
 done
 
+fresh
+write lib/base/twice.c <<-'END'
+	#include <stdlib.h>
+	void fsc_twice(char *p);
+	void fsc_twice(char *p)
+	{
+		free(p);
+		free(p);
+	}
+END
+echo '# none' | write scripts/analyze.txt
+refuses 'a double free is found' 'lib/base/twice.c: fsc_twice: [-Wanalyzer-double-free]' scripts/analyze.sh 1 gcc lib/base/twice.c
+echo 'lib/base/twice.c: fsc_twice: [-Wanalyzer-double-free] planted' | write scripts/analyze.txt
+passes 'a finding that is known passes' scripts/analyze.sh 1 gcc lib/base/twice.c
+refuses 'a known finding that is gone is named' 'is found no more' scripts/analyze.sh 1 'gcc -iquote lib' lib/base/a.c
+(cd "$tree" && scripts/compile-commands.sh 'gcc -DX="a"' lib/base lib/base/a.c lib/base/twice.c) >"$tree/db.json"
+passes 'a compilation database is JSON with an entry a file' node -e 'const d = JSON.parse(require("fs").readFileSync("db.json", "utf8")); process.exit(d.length === 2 && d[0].command.includes("-DX=\"a\" -Wconversion") ? 0 : 1)'
+
 rm -f "$tree.log"
 echo "1..$n"
