@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The server as a program: CPU per small answer, a 1 GiB upload beside `openssl dgst -sha256` of the same bytes,
+ * The server as a program: CPU per small answer beside an nginx that returns the same bytes, a 1 GiB upload beside `openssl dgst -sha256` of the same bytes,
  * 1,000 uploads at once. All CPU is that of the server process alone, read from /proc.
  */
 #include <arpa/inet.h>
@@ -15,7 +15,8 @@
 
 #define PIECE (1u << 20)
 #define GIB (1024u * PIECE)
-#define SMALL_REQUESTS 20000
+#define SMALL_REQUESTS 64000
+#define SMALL_CLIENTS 64
 #define CROWD 1000
 #define CROWD_BYTES (256u << 10)
 
@@ -61,13 +62,13 @@ static void stop(struct server *s)
 	bench_spawn(rm, NULL);
 }
 
-static double server_cpu(const struct server *s)
+static double process_cpu(pid_t pid)
 {
 	char path[64], text[1024] = "", *p;
 	unsigned long user = 0, sys = 0;
 	FILE *f;
 
-	snprintf(path, sizeof(path), "/proc/%d/stat", (int)s->pid);
+	snprintf(path, sizeof(path), "/proc/%d/stat", (int)pid);
 	f = fopen(path, "r");
 	if (!f || !fgets(text, sizeof(text), f) || !(p = strrchr(text, ')')))
 		bench_die(path);
@@ -77,6 +78,11 @@ static double server_cpu(const struct server *s)
 	user = strtoul(p, &p, 10);
 	sys = strtoul(p, NULL, 10);
 	return (double)(user + sys) / (double)sysconf(_SC_CLK_TCK);
+}
+
+static double server_cpu(const struct server *s)
+{
+	return process_cpu(s->pid);
 }
 
 static double server_peak_mib(const struct server *s)
@@ -139,24 +145,109 @@ static int answered(int fd, const char *want)
 	}
 }
 
-static void small_answers(const struct server *s)
+/* ---- the peer: one worker of nginx that returns the body of /healthz ---- */
+#define NGINX_CONF                                                                          \
+	"daemon off; worker_processes 1; pid %s/pid; error_log /dev/null;\n"                \
+	"events { worker_connections 128; }\n"                                              \
+	"http { access_log off; keepalive_requests 10000000; client_body_temp_path %s/b;\n" \
+	" proxy_temp_path %s/p; fastcgi_temp_path %s/f; uwsgi_temp_path %s/u;"              \
+	" scgi_temp_path %s/s;\n"                                                           \
+	" server { listen 127.0.0.1:%u; default_type application/json;\n"                   \
+	"  location / { return 200 '{\"status\":\"ok\"}'; } } }\n"
+
+static uint16_t free_port(void)
+{
+	struct sockaddr_in a = { .sin_family = AF_INET };
+	socklen_t n = sizeof(a);
+	int fd = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
+
+	a.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
+	if (fd < 0 || bind(fd, (struct sockaddr *)&a, n) ||
+	    getsockname(fd, (struct sockaddr *)&a, &n))
+		bench_die("a free port");
+	close(fd);
+	return ntohs(a.sin_port);
+}
+
+/* Its worker, once there is one; 0 when nginx is not installed. */
+static pid_t worker_of(pid_t master)
+{
+	char path[64];
+	int pid = 0;
+	FILE *f;
+
+	snprintf(path, sizeof(path), "/proc/%d/task/%d/children", (int)master, (int)master);
+	for (int i = 0; i < 100 && !pid && !waitpid(master, NULL, WNOHANG); i++) {
+		usleep(20000);
+		f = fopen(path, "r");
+		if (f && fscanf(f, "%d", &pid) != 1)
+			pid = 0;
+		if (f)
+			fclose(f);
+	}
+	return pid;
+}
+
+static pid_t start_nginx(struct server *s)
+{
+	const char *d = s->dir;
+	char conf[128];
+	FILE *f;
+
+	snprintf(s->dir, sizeof(s->dir), "/tmp/fsc-bench-XXXXXX");
+	if (!mkdtemp(s->dir))
+		bench_die("start nginx");
+	s->port = free_port();
+	snprintf(conf, sizeof(conf), "%s/nginx.conf", d);
+	f = fopen(conf, "w");
+	if (!f)
+		bench_die(conf);
+	fprintf(f, NGINX_CONF, d, d, d, d, d, d, (unsigned)s->port);
+	fclose(f);
+	s->pid = fork();
+	if (s->pid == 0) {
+		execlp("nginx", "nginx", "-e", "/dev/null", "-c", conf, (char *)NULL);
+		_exit(127);
+	}
+	return worker_of(s->pid);
+}
+
+/* CPU us a request of process pid: 64 connections that each wait for their answer, as wrk -c64 has them. */
+static double small_answers_of(const struct server *s, pid_t pid)
 {
 	static const char ask[] = "GET /healthz HTTP/1.1\r\nHost: 127.0.0.1\r\n\r\n";
 	double v[BENCH_RUNS];
+	int fds[SMALL_CLIENTS];
 
+	for (size_t c = 0; c < SMALL_CLIENTS; c++)
+		fds[c] = dial(s);
 	for (size_t run = 0; run < BENCH_RUNS; run++) {
-		int fd = dial(s);
-		double before = server_cpu(s);
+		double before = process_cpu(pid);
 
-		for (int i = 0; i < SMALL_REQUESTS; i++) {
-			send_all(fd, ask, sizeof(ask) - 1);
-			if (!answered(fd, "200"))
-				bench_die("healthz");
+		for (int i = 0; i < SMALL_REQUESTS / SMALL_CLIENTS; i++) {
+			for (size_t c = 0; c < SMALL_CLIENTS; c++)
+				send_all(fds[c], ask, sizeof(ask) - 1);
+			for (size_t c = 0; c < SMALL_CLIENTS; c++)
+				if (!answered(fds[c], "200"))
+					bench_die("healthz");
 		}
-		v[run] = (server_cpu(s) - before) / SMALL_REQUESTS * 1e6;
-		close(fd);
+		v[run] = (process_cpu(pid) - before) / SMALL_REQUESTS * 1e6;
 	}
-	bench_report("http_small_json_cpu", bench_median(v, BENCH_RUNS), "us", 0, "");
+	for (size_t c = 0; c < SMALL_CLIENTS; c++)
+		close(fds[c]);
+	return bench_median(v, BENCH_RUNS);
+}
+
+static void small_answers(const struct server *s)
+{
+	struct server nginx;
+	pid_t worker = start_nginx(&nginx);
+	double peer = worker ? small_answers_of(&nginx, worker) : 0;
+
+	stop(&nginx);
+	bench_report("nginx_small_json_cpu", peer, "us", 0, "");
+	bench_report("http_small_json_cpu", small_answers_of(s, s->pid), "us", peer,
+		     worker ? "nginx_return_200" : "nginx_not_installed");
 }
 
 static void head_of_upload(int fd, const char *name, size_t n)
