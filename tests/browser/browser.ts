@@ -81,6 +81,8 @@ export interface Ui {
 	hit: (x: number, y: number) => Hit | null;
 	slices: () => Hit[];
 	rows: () => { type: string; title: string; track: number | null; y: number; h: number; depths: number; top: number; first: number }[];
+	notes: () => { id: string; t0: number; t1: number; text: string }[];
+	marks: () => { x: number; w: number; ids: string[] }[];
 	timeToX: (t: number) => number;
 }
 declare global {

@@ -98,6 +98,8 @@ test('several deletes are summed up, and what is gone already is no failure', as
 		assert.equal(calls.length, 9);
 		assert.deepEqual(calls[0]!.body, { trace: '0', dry_run: false, kept: 'skip' });
 	});
+	const kept = (c: Call) => ((c.body as { trace: string }).trace === '4' ? { status: 409, json: { error: { code: 'kept', message: 'kept' } } } : { json: { ...one(1), kept_skipped: 0 } });
+	await withFetch(kept, async () => assert.equal((await deleteAll(targets, true, 'skip')).kept_skipped, 1, 'a kept one is passed over'));
 	const broken = (c: Call) => ((c.body as { trace: string }).trace === '4' ? { status: 500, json: { error: { code: 'internal', message: 'boom' } } } : { json: one(1) });
 	await withFetch(broken, async (calls) => {
 		await assert.rejects(deleteAll(targets, false, 'skip'), /boom/);

@@ -49,7 +49,6 @@ export async function refreshSession(): Promise<void> {
 	if (location.pathname === '/login') return;
 	try {
 		const w = await getJson<WhoAmI>('/whoami');
-		w.via ??= w.auth === 'cookie' ? 'session' : w.auth;
 		who.value = w;
 		setProject((w.projects?.length ?? 0) > 1 ? (w.project ?? null) : null);
 		const asked = projectOfUrl(query.peek());

@@ -162,7 +162,7 @@ export function Middle({ text, tail = 16 }: { text: string; tail?: number }) {
 export function Command({ text }: { text: string }) {
 	return (
 		<div class="command">
-			<code>{text}</code>
+			<code tabIndex={0}>{text}</code>
 			<CopyButton text={() => text} icon="copy" small>Copy</CopyButton>
 		</div>
 	);

@@ -41,7 +41,7 @@ function Gone({ t }: { t: Tombstone }) {
 			<div class="row">
 				<LinkButton href="/traces" primary>All traces</LinkButton>
 				{t.reason !== 'user' && <LinkButton href="/storage">Retention policy</LinkButton>}
-				{can('admin') && <LinkButton href="/audit?action=delete">Audit</LinkButton>}
+				{can('admin') && <LinkButton href={`/audit?action=${t.kind}.`}>Audit</LinkButton>}
 			</div>
 		</div>
 	);

@@ -35,8 +35,9 @@ export async function deleteAll(targets: readonly Target[], dry: boolean, kept: 
 				const d = await send<Deletion>('POST', '/deletions', { ...t, dry_run: dry, kept });
 				if (d) sum = addDeletion(sum, d);
 			} catch (e) {
-				const gone = e instanceof ApiError && (e.status === 404 || e.status === 410);
-				if (!gone) failure ??= e as Error;
+				const code = e instanceof ApiError ? e : null;
+				if (code?.code === 'kept') sum = addDeletion(sum, { ...noDeletion(dry), kept_skipped: 1 }); // named itself: refused
+				else if (code?.status !== 404 && code?.status !== 410) failure ??= e as Error;
 			}
 		}
 	};

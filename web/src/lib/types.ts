@@ -232,7 +232,6 @@ export type WhoAmI = {
 	operator?: boolean;
 	user?: string | null;
 	via?: 'loopback' | 'token' | 'session' | 'proxy';
-	auth?: 'loopback' | 'token' | 'cookie';
 };
 
 /** What a delete took, or would take. */

@@ -1,10 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // Who did what to the project: newest first, filter by action, pages.
-import { useEffect, useState } from 'preact/hooks';
+import { useState } from 'preact/hooks';
 import { query, setQuery } from '../app/router';
 import { who } from '../app/session';
 import { Badge, Button, Empty } from '../components/basics';
-import { Icon } from '../components/icons';
 import { getJson } from '../lib/api';
 import { dateTime, int } from '../lib/format';
 import { useLoad } from '../lib/load';
@@ -39,28 +38,28 @@ function Audit() {
 			</div>
 			<Whole load={list} what="The audit could not be loaded">
 				{(d) => (d.items.length === 0
-					? <Empty title={action ? 'Nothing of this kind' : 'Nothing yet'}><p>{action ? <>No entry whose action holds <b>{action}</b>.</> : 'Deletes, policies, tokens and other acts of administration will stand here.'}</p>{action && <Button onClick={() => set('')}>Show all</Button>}</Empty>
+					? <Empty title={action ? 'Nothing of this kind' : 'Nothing yet'}><p>{action ? <>No entry with the action <b>{action}</b>.</> : 'Deletes, policies, tokens and other acts of administration will stand here.'}</p>{action && <Button onClick={() => set('')}>Show all</Button>}</Empty>
 					: <Table list={d} page={cursors.length} back={() => setPages({ action, cursors: cursors.slice(0, -1) })} next={() => setPages({ action, cursors: [...cursors, d.next!] })} />)}
 			</Whole>
 		</div>
 	);
 }
 
+/** A value that ends with a dot takes all actions that begin so. */
+const ACTIONS = [
+	['', 'All actions'], ['bundle.', 'Uploads'], ['trace.', 'Traces'], ['job.', 'Jobs'], ['capture.', 'Captures'],
+	['retention.', 'Retention'], ['token.', 'Tokens'], ['project.', 'Projects'], ['bundle.delete', 'Uploads deleted'], ['trace.delete', 'Traces deleted'],
+] as const;
+
 function Filter({ value, onChange }: { value: string; onChange: (v: string) => void }) {
-	const [text, setText] = useState(value);
-	useEffect(() => setText(value), [value]);
-	useEffect(() => {
-		if (text === value) return undefined;
-		const t = setTimeout(() => onChange(text.trim()), 250);
-		return () => clearTimeout(t);
-	}, [text]);
+	const known = ACTIONS.some(([v]) => v === value);
 	return (
-		<label class="field search">
-			<Icon name="search" />
-			<input type="search" value={text} placeholder="Action, e.g. token" aria-label="Filter by action" list="audit-actions" onInput={(e) => setText(e.currentTarget.value)} />
-			<datalist id="audit-actions">
-				{['bundle.delete', 'trace.delete', 'job.delete', 'capture.delete', 'trace.keep', 'trace.unkeep', 'token.create', 'token.revoke', 'retention.set', 'project.create'].map((a) => <option key={a} value={a} />)}
-			</datalist>
+		<label class="row">
+			<span class="dim">Show</span>
+			<select aria-label="Filter by action" value={value} onChange={(e) => onChange(e.currentTarget.value)}>
+				{!known && <option value={value}>{value}</option>}
+				{ACTIONS.map(([v, text]) => <option key={v} value={v}>{text}</option>)}
+			</select>
 		</label>
 	);
 }

@@ -17,13 +17,13 @@ type Col = { key: SortKey | null; title: ComponentChildren; num?: boolean; width
 const EXPOSED_MAX = 40;
 
 const COLS: readonly Col[] = [
-	{ key: 'job', title: 'Job', asc: true, width: 180 },
-	{ key: 'host', title: 'Host', asc: true, width: 104 },
-	{ key: 'rank', title: 'Rank', num: true, asc: true, width: 76 },
+	{ key: 'job', title: 'Job', asc: true, width: 168 },
+	{ key: 'host', title: 'Host', asc: true, width: 92 },
+	{ key: 'rank', title: 'Rank', num: true, asc: true, width: 70 },
 	{ key: 'started', title: 'Started, UTC', num: true, width: 116 },
 	{ key: 'duration', title: 'Duration', num: true, width: 82 },
-	{ key: 'busy', title: <><Swatch group="neutral" />GPU busy, 0–100 %</>, num: true, width: 158 },
-	{ key: 'exposed', title: <><Swatch group="comm" />Exposed, 0–40 %</>, num: true, width: 150 },
+	{ key: 'busy', title: <><Swatch group="neutral" />GPU busy, 0–100 %</>, num: true, width: 148 },
+	{ key: 'exposed', title: <><Swatch group="comm" />Exposed, 0–40 %</>, num: true, width: 140 },
 	{ key: 'slices', title: 'Slices', num: true, width: 86 },
 	{ key: null, title: 'File' },
 	{ key: 'state', title: 'State', asc: true, width: 96 },

@@ -1,25 +1,36 @@
 // SPDX-License-Identifier: Apache-2.0
 // Login with a token; goes back to where the 401 came from.
-import { useState } from 'preact/hooks';
+import { useEffect, useState } from 'preact/hooks';
 import { navigate, query } from '../app/router';
 import { refreshSession } from '../app/session';
 import { Icon, Logo } from '../components/icons';
 import type { ApiError } from '../lib/api';
-import { send } from '../lib/api';
+import { getJson, send } from '../lib/api';
 import { safeNext } from '../lib/next';
+import type { WhoAmI } from '../lib/types';
+
+function goOn(): void {
+	navigate(safeNext(new URLSearchParams(query.value).get('next')), 'replace');
+	void refreshSession();
+}
 
 export function LoginPage() {
 	const [token, setToken] = useState('');
 	const [error, setError] = useState('');
 	const [busy, setBusy] = useState(false);
+	useEffect(() => {
+		// Whom a proxy has named already needs no token.
+		getJson<WhoAmI>('/whoami').then((w) => {
+			if (w.via === 'proxy') goOn();
+		}).catch(() => {});
+	}, []);
 	const submit = async (e: Event) => {
 		e.preventDefault();
 		setBusy(true);
 		setError('');
 		try {
 			await send('POST', '/login', { token: token.trim() });
-			navigate(safeNext(new URLSearchParams(query.value).get('next')), 'replace');
-			void refreshSession();
+			goOn();
 		} catch (x) {
 			const e2 = x as ApiError;
 			setError(e2.status === 401 ? 'This token is not valid, or it was revoked.' : `${e2.message}.${e2.requestId ? ` Request ${e2.requestId}.` : ''}`);

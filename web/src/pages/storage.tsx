@@ -140,7 +140,7 @@ function AgePanel({ s }: { s: Storage }) {
 	return (
 		<Panel title="By age" note="days since the upload">
 			<table class="data by-age">
-				<colgroup><col style={{ width: '110px' }} /><col style={{ width: '74px' }} /><col /></colgroup>
+				<colgroup><col style={{ width: '140px' }} /><col style={{ width: '66px' }} /><col /></colgroup>
 				<thead><tr><th scope="col">Age</th><th scope="col" class="num">Uploads</th><th scope="col" class="num">Bytes, 0–{bytes(top)}</th></tr></thead>
 				<tbody>
 					{s.by_age.map((a) => (

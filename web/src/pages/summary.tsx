@@ -1,8 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 // Strip of figures above the list. Each cell says what it covers: the whole list, or the rows of this page.
+import { Bar } from '../components/basics';
+import { Icon } from '../components/icons';
+import { getJson } from '../lib/api';
 import { bytes, int, pct, short } from '../lib/format';
+import { useInterval, useLoad } from '../lib/load';
 import { median } from '../lib/stats';
-import type { TraceList, TraceRow } from '../lib/types';
+import type { Storage, TraceList, TraceRow } from '../lib/types';
 
 function numbers(rows: TraceRow[], f: (r: TraceRow) => number | null | undefined): number[] {
 	return rows.map(f).filter((v): v is number => typeof v === 'number' && Number.isFinite(v));
@@ -59,11 +63,27 @@ export function Summary({ list }: { list: TraceList }) {
 				<b class="figure">{short(numbers(rows, (r) => r.slices).reduce((a, v) => a + v, 0))}</b>
 				<span class="sub">{here(numbers(rows, (r) => r.slices).length)}</span>
 			</div>
-			<div>
-				<span class="label">Files</span>
-				<b class="figure">{bytes(numbers(rows, (r) => r.bytes).reduce((a, v) => a + v, 0))}</b>
-				<span class="sub">as sent, {here(numbers(rows, (r) => r.bytes).length)}</span>
-			</div>
+			<StorageCell />
 		</div>
+	);
+}
+
+const STORAGE_MS = 60_000;
+
+/** What the project takes on the disk; the whole cell leads to the storage page. */
+function StorageCell() {
+	const s = useLoad<Storage>('storage', (signal) => getJson('/storage', undefined, signal));
+	useInterval(true, STORAGE_MS, s.reload);
+	const d = s.data;
+	const used = d ? d.blob_bytes + d.segment_bytes : 0;
+	const max = d?.policy.max_bytes ?? 0;
+	const full = max > 0 && used > 0.9 * max;
+	return (
+		<a class="storage-cell" href="/storage">
+			<span class="label">Storage{max > 0 && d && <>, {pct((100 * used) / max, 0)} of {bytes(max)}</>}</span>
+			<b class="figure">{d ? bytes(used) : s.error ? 'not known' : ''}{full && <Icon name="warn" size={15} />}</b>
+			<span class="sub">{d && <>files {bytes(d.blob_bytes)}, segments {bytes(d.segment_bytes)}</>}{s.error && 'open for the reason'}</span>
+			{max > 0 && d && <Bar share={used / max} group="neutral" />}
+		</a>
 	);
 }

@@ -21,7 +21,7 @@ function Tokens() {
 	const [revoked, setRevoked] = useState(false);
 	const [making, setMaking] = useState(false);
 	const [leaving, setLeaving] = useState<Token | null>(null);
-	const list = useLoad<List<Token>>(`tokens ${revoked}`, (signal) => getJson('/tokens', { revoked: revoked ? 1 : undefined, limit: 500 }, signal));
+	const list = useLoad<List<Token>>(`tokens ${revoked}`, (signal) => getJson('/tokens', { revoked: revoked ? 1 : undefined }, signal));
 	return (
 		<div class="page admin">
 			<div class="page-title">
@@ -49,7 +49,7 @@ function Table({ list, onRevoke }: { list: List<Token>; onRevoke: (t: Token) => 
 		<div class="table-box">
 			<div class="table-scroll" tabIndex={0} role="region" aria-label="Tokens">
 				<table class="data tokens">
-					<colgroup><col /><col style={{ width: '104px' }} /><col style={{ width: '170px' }} /><col style={{ width: '130px' }} /><col style={{ width: '104px' }} /><col style={{ width: '104px' }} /><col style={{ width: '104px' }} /><col style={{ width: '150px' }} /></colgroup>
+					<colgroup><col /><col style={{ width: '104px' }} /><col style={{ width: '190px' }} /><col style={{ width: '130px' }} /><col style={{ width: '104px' }} /><col style={{ width: '104px' }} /><col style={{ width: '104px' }} /><col style={{ width: '150px' }} /></colgroup>
 					<thead>
 						<tr>
 							<th scope="col">Name</th><th scope="col">Starts with</th><th scope="col">Scopes</th><th scope="col">Made by</th>
@@ -71,7 +71,7 @@ function Table({ list, onRevoke }: { list: List<Token>; onRevoke: (t: Token) => 
 									<td>
 										{state === 'valid' && <span class="row"><span class="state"><Icon name="check" size={14} />Valid</span><span class="grow" /><button type="button" class="as-link" aria-label={`Revoke ${t.name}`} onClick={() => onRevoke(t)}>Revoke</button></span>}
 										{state === 'expired' && <span class="row"><span class="dim">Expired</span><span class="grow" /><button type="button" class="as-link" aria-label={`Revoke ${t.name}`} onClick={() => onRevoke(t)}>Revoke</button></span>}
-										{state === 'revoked' && <span class="dim" title={dateTime(t.revoked_at)}>Revoked {day(t.revoked_at)}</span>}
+										{state === 'revoked' && <span class="dim cut" title={dateTime(t.revoked_at)}>Revoked {day(t.revoked_at)}</span>}
 									</td>
 								</tr>
 							);

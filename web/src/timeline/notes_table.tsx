@@ -52,7 +52,7 @@ function Editor({ model }: { model: TimelineModel }) {
 		e.preventDefault();
 	};
 	return (
-		<form class="note-form" aria-label={d.id ? 'Change the note' : 'New note'} onSubmit={(e) => { e.preventDefault(); save(); }}>
+		<div class="note-form" role="group" aria-label={d.id ? 'Change the note' : 'New note'}>
 			<div class="row wrap">
 				{r ? <TimeRange label="note on" strong value={r} onChange={(w) => model.setRange(w, true)} /> : <span class="field-error"><Icon name="warn" size={13} />Drag over the tracks to say what it is about.</span>}
 				<span class="dim">Drag over the tracks to change it.</span>
@@ -60,11 +60,11 @@ function Editor({ model }: { model: TimelineModel }) {
 			<textarea ref={box} rows={4} value={d.text} aria-label="Text of the note" aria-describedby="note-room" placeholder="What is there to see here?"
 				onInput={(e) => (notes.draft.value = { ...d, text: e.currentTarget.value })} onKeyDown={onKey} />
 			<div class="row">
-				<button type="submit" class="btn small primary" disabled={!r || fault !== '' || notes.saving.value}>{notes.saving.value ? 'Saving' : 'Save'}</button>
+				<Button small primary disabled={!r || fault !== '' || notes.saving.value} onClick={save}>{notes.saving.value ? 'Saving' : 'Save'}</Button>
 				<Button small onClick={() => (notes.draft.value = null)}>Cancel</Button>
 				<span id="note-room" class="dim">{d.text.trim() !== '' && fault ? fault : `${int(noteBytes(d.text))} of ${int(MAX_NOTE_BYTES)} bytes`}, <kbd>Ctrl</kbd> <kbd>Enter</kbd> saves</span>
 			</div>
-		</form>
+		</div>
 	);
 }
 
