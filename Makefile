@@ -371,6 +371,7 @@ TESTS_service := \
 
 TESTS_jobs := \
 	tests/unit/jobs/test_kill9.c \
+	tests/unit/jobs/test_torture.c \
 	tests/unit/jobs/test_worker.c
 
 TESTS_api :=
@@ -387,7 +388,8 @@ TESTS_indexer := \
 	tests/unit/indexer/test_fact_stream.c \
 	tests/unit/indexer/test_identity.c \
 	tests/unit/indexer/test_indexer.c \
-	tests/unit/indexer/test_sandbox.c
+	tests/unit/indexer/test_sandbox.c \
+	tests/unit/indexer/test_torture.c
 
 TESTS_collector :=
 
@@ -470,6 +472,7 @@ TESTMAY_bundle := formats
 TESTMAY_segment :=
 TESTMAY_analysis := formats demo
 TESTMAY_export := formats demo
+TESTMAY_indexer := demo
 
 include mk/flags.mk
 include mk/deps.mk

@@ -14,6 +14,7 @@
 
 #include "base/crypto.h"
 #include "bundle/bundle_read.h"
+#include "bundle/manifest.h"
 
 /* "é.json" with the UTF-8 flag, stored, 2 bytes "{}", dated 2020-01-01. */
 static const uint8_t zip[] = {
@@ -87,6 +88,7 @@ void fsc_work_warm_up(void)
 	tzset();
 	/* libarchive converts names to the locale's characters; this one is built into the C library */
 	setlocale(LC_CTYPE, "C.UTF-8");
+	fsc_manifest_memory_or_abort();
 	fsc_sha256(digest, "", 0);
 	n += tar_entry(tar + n, FSC_MANIFEST_NAME, '0', manifest);
 	/* a pax header with the real name of the entry that follows it */

@@ -372,6 +372,8 @@ static int exit_status(const struct state *s, enum fsc_status st)
 		return FSC_INDEXER_EXIT_PIPE;
 	if (host_trouble(st))
 		return st == FSC_EFULL ? FSC_INDEXER_EXIT_FULL : FSC_INDEXER_EXIT_IO;
+	if (st == FSC_ENOMEM) /* not even for the frame that would say so */
+		return FSC_INDEXER_EXIT_MEMORY;
 	return st == FSC_OK ? FSC_INDEXER_EXIT_OK : FSC_INDEXER_EXIT_PIPE;
 }
 

@@ -27,6 +27,11 @@ $$(FUZZLIVE_$(1)): $$(B)/tests/fuzz/%: $$(B)/tests/fuzz/%.o $$(call libs_of,$$(M
 $$(UNIT_$(1)): $$(patsubst %.c,$$(B)/%.o,$$(TESTHELP_$(1)))
 endef
 $(foreach m,$(MODULES),$(eval $(call unit_rules,$(m))))
+# Torture tests have tests/support/faults.c in front of the C library.
+UNIT_TORTURE := $(filter %/test_torture,$(foreach m,$(MODULES),$(UNIT_$(m))))
+$(UNIT_TORTURE): $(B)/tests/support/faults.o
+$(B)/tests/support/faults.o: WMOD := -fno-sanitize=all
+$(UNIT_TORTURE): LDFLAGS_ALL += -rdynamic
 UNIT_ALL := $(foreach m,$(MODULES),$(UNIT_$(m)))
 REPLAY_ALL := $(foreach m,$(MODULES),$(FUZZBIN_$(m)))
 FUZZLIVE_ALL := $(foreach m,$(MODULES),$(FUZZLIVE_$(m)))
@@ -95,6 +100,13 @@ analyze: ## gcc -fanalyzer over everything that ships; a finding is mended or si
 	@$(MAKE) --no-print-directory MODE=release analyze-run
 analyze-run:
 	@scripts/analyze.sh '$(JOBS)' "$(subst ",\",$(filter-out -Werror,$(CC) $(CPPFLAGS_ALL) $(CFLAGS_ALL)))" $(ALL_SRC)
+
+TORTURE ?= all
+.PHONY: torture
+torture: ## the n-th allocation or file operation fails, over upload and index (TORTURE=all, every or a number)
+	@scripts/install-deps.sh
+	@$(MAKE) --no-print-directory MODE=asan -j$(JOBS) $(filter %/test_torture,$(UNIT_ALL:$(B)/%=build/asan/%))
+	@FSC_TORTURE=$(TORTURE) FSC_TEST_TIMEOUT=20000 $(MAKE) --no-print-directory MODE=asan unit-run T=/test_torture
 
 KILLS ?= 200
 .PHONY: soak

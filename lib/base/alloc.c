@@ -45,7 +45,7 @@ void *fsc_realloc(void *p, size_t n, size_t size)
 	return realloc(p, total ? total : 1);
 }
 
-static fsc_noreturn void out_of_memory(size_t n)
+void fsc_out_of_memory(size_t n)
 {
 	fsc_log(FSC_LOG_ERROR, "alloc", "msg=\"out of memory\" bytes=%zu", n);
 	abort();
@@ -55,7 +55,7 @@ void *fsc_xalloc(size_t n, size_t size)
 {
 	void *p = fsc_alloc(n, size);
 	if (!p)
-		out_of_memory(n > SIZE_MAX / (size ? size : 1) ? SIZE_MAX : n * size);
+		fsc_out_of_memory(n > SIZE_MAX / (size ? size : 1) ? SIZE_MAX : n * size);
 	return p;
 }
 
@@ -66,7 +66,7 @@ char *fsc_xstrndup(const char *s, size_t n)
 	n = strnlen(s, n);
 	char *p = malloc(n + 1);
 	if (!p)
-		out_of_memory(n + 1);
+		fsc_out_of_memory(n + 1);
 	memcpy(p, s, n);
 	p[n] = '\0';
 	return p;
@@ -85,7 +85,7 @@ char *fsc_xasprintf(const char *fmt, ...)
 	int n = vasprintf(&p, fmt, ap);
 	va_end(ap);
 	if (n < 0)
-		out_of_memory(0);
+		fsc_out_of_memory(0);
 	return p;
 }
 

@@ -18,6 +18,8 @@ fsc_nodiscard void *fsc_xalloc(size_t n, size_t size); /* zeroed; aborts on fail
 fsc_nodiscard char *fsc_xstrdup(const char *s);	       /* NULL gives NULL */
 fsc_nodiscard char *fsc_xstrndup(const char *s, size_t n);
 fsc_nodiscard char *fsc_xasprintf(const char *fmt, ...) fsc_printf(1, 2);
+/* The end of fsc_x*, for who finds out by other means: a line in the log that says "out of memory", then abort. */
+fsc_noreturn void fsc_out_of_memory(size_t bytes); /* 0: unknown */
 void fsc_free(void *p);
 
 /* Checked arithmetic on sizes: false on overflow, *out untouched then. */

@@ -187,7 +187,8 @@ struct fsc_source *fsc_source_zstd(struct fsc_source *inner)
 	z->inner = inner;
 	z->grace = FSC_RATIO_GRACE_BYTES;
 	z->z = ZSTD_createDStream();
-	FSC_ASSERT(z->z);
+	if (!z->z)
+		fsc_out_of_memory(0);
 	size_t ret = ZSTD_DCtx_setParameter(z->z, ZSTD_d_windowLogMax, FSC_MAX_ZSTD_WINDOW_LOG);
 	FSC_ASSERT(!ZSTD_isError(ret));
 	return &z->base;

@@ -71,6 +71,8 @@ static enum fsc_status archive_fault(struct fsc_bundle *b, struct fsc_err *err)
 		return b->src_err.status;
 	}
 	const char *text = archive_error_string(b->a);
+	if (archive_errno(b->a) == ENOMEM)
+		return fsc_err_set(err, FSC_ENOMEM, NULL, "no memory for the archive reader");
 	bool cut = text && strstr(text, "runcated");
 	enum fsc_status st =
 		fsc_err_set(err, FSC_ECORRUPT, cut ? "archive_truncated" : "archive_corrupt",
@@ -129,6 +131,9 @@ static enum fsc_status open_archive(struct fsc_bundle *b, struct fsc_err *err)
 		r = archive_read_support_filter_none(b->a);
 	if (r == ARCHIVE_OK)
 		r = archive_read_open(b->a, b, NULL, read_cb, NULL);
+	/* nothing but the source, or memory, can fail before the first header is read */
+	if (r != ARCHIVE_OK && b->src_err.status >= 0)
+		return fsc_err_set(err, FSC_ENOMEM, NULL, "no memory for the archive reader");
 	return r == ARCHIVE_OK ? FSC_OK : archive_fault(b, err);
 }
 
@@ -364,6 +369,8 @@ static enum fsc_status entry_code(const char **code, struct fsc_bundle *b, struc
 	b->renamed =
 		fsc_member_text(&b->path, raw,
 				n < 2 * FSC_MAX_PATH_BYTES ? n : 2 * FSC_MAX_PATH_BYTES, b->zip);
+	if (fsc_buf_status(&b->path) == FSC_ENOMEM)
+		return fsc_err_set(err, FSC_ENOMEM, NULL, "no memory for the name of a member");
 	if (archive_entry_filetype(e) == AE_IFDIR)
 		*code = "member_bad_name";
 	else if (archive_entry_hardlink(e))
@@ -435,6 +442,8 @@ static enum fsc_status read_manifest(struct fsc_bundle *b, struct fsc_err *err)
 	for (;;) {
 		size_t n;
 		char *room = fsc_buf_room(&b->manifest_json, 64 * FSC_KIB);
+		if (!room && fsc_buf_status(&b->manifest_json) == FSC_ENOMEM)
+			return fsc_err_set(err, FSC_ENOMEM, NULL, "no memory for the manifest");
 		if (!room)
 			return fsc_err_set(err, FSC_ELIMIT, "manifest_too_big",
 					   "manifest: more than %llu bytes",
@@ -447,6 +456,8 @@ static enum fsc_status read_manifest(struct fsc_bundle *b, struct fsc_err *err)
 		b->manifest_json.len += n;
 	}
 	fsc_buf_add(&b->manifest_json, "", 0); /* room is not terminated, callers take it as text */
+	if (fsc_buf_status(&b->manifest_json) == FSC_ENOMEM)
+		return fsc_err_set(err, FSC_ENOMEM, NULL, "no memory for the manifest");
 	return fsc_manifest_parse(&b->manifest, b->manifest_json.data ? b->manifest_json.data : "",
 				  b->manifest_json.len, err);
 }
@@ -494,6 +505,9 @@ static enum fsc_status read_rest(struct fsc_bundle *b, struct fsc_buf *tail, str
 		zero = zero && all_zero(p, n);
 		if (b->zip)
 			fsc_buf_add(tail, p, n);
+		if (fsc_buf_status(tail) == FSC_ENOMEM)
+			return fsc_err_set(err, FSC_ENOMEM, NULL,
+					   "no memory for the zip's directory");
 		if (fsc_buf_status(tail) != FSC_OK)
 			return fsc_err_set(err, FSC_ELIMIT, "archive_directory_too_big",
 					   "the directory of the zip is larger than %llu bytes",

@@ -164,6 +164,16 @@ static enum fsc_status fill(struct fsc_manifest *m, const json_t *o, struct fsc_
 	return FSC_OK;
 }
 
+static void *memory_or_abort(size_t n)
+{
+	return fsc_xalloc(1, n);
+}
+
+void fsc_manifest_memory_or_abort(void)
+{
+	json_set_alloc_funcs(memory_or_abort, fsc_free);
+}
+
 enum fsc_status fsc_manifest_parse(struct fsc_manifest **out, const char *json, size_t n,
 				   struct fsc_err *err)
 {

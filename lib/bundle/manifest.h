@@ -46,6 +46,9 @@ struct fsc_manifest {
 	size_t n_files;
 };
 
+/* jansson takes a text that it has no memory for as one that is wrong, or leaves members out. After this the process
+ * ends with "out of memory" instead. Once, before threads. */
+void fsc_manifest_memory_or_abort(void);
 /* Expected errors: FSC_EPARSE "manifest_invalid", FSC_EUNSUPPORTED "manifest_version", FSC_ELIMIT. */
 fsc_nodiscard enum fsc_status fsc_manifest_parse(struct fsc_manifest **out, const char *json,
 						 size_t n, struct fsc_err *err);

@@ -432,6 +432,10 @@ static bool looks_like_memory(const struct run *r)
 
 	if (r->res.exit_code == FSC_INDEXER_EXIT_MEMORY)
 		return true;
+	/* libarchive ends the process by itself, with exit status 1, where it cannot return an error */
+	if (r->res.exit_code == 1 && strstr(r->res.note, "Fatal Internal Error in libarchive") &&
+	    strcasestr(r->res.note, "memory"))
+		return true;
 	return (r->res.term_signal == SIGABRT && strstr(r->res.note, "out of memory")) ||
 	       (fell && (uint64_t)r->res.maxrss_bytes > r->max_memory / 4 * 3);
 }
