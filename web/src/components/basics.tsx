@@ -65,7 +65,7 @@ export function Bar({ share, group }: { share: number; group: string }) {
 	const w = Math.max(0, Math.min(1, share || 0)) * 100;
 	return (
 		<span class="bar" aria-hidden="true">
-			<i class={`k-${group}`} style={{ width: `${w}%` }} />
+			{w > 0 && <i class={`k-${group}`} style={{ width: `${w}%` }} />}
 		</span>
 	);
 }

@@ -85,7 +85,7 @@ export function DeleteDialog({ title, targets, onClose, onDone }: Props) {
 					Delete the kept traces too
 				</label>
 			)}
-			{would && !none && <p class="dim">Links to it will say that it was deleted, when and by whom. The numbers in it cannot be brought back, unless the files are uploaded again.</p>}
+			{would && !none && <p class="dim">This cannot be undone. Links to it will say that it was deleted, when and by whom.</p>}
 			<div class="row">
 				<Button icon="trash" primary disabled={busy || !would || none} onClick={go}>{busy ? 'Deleting' : would && !none ? `Delete ${amount(would)}` : 'Delete'}</Button>
 				<Button onClick={onClose}>Cancel</Button>

@@ -37,7 +37,8 @@ function Gone({ t }: { t: Tombstone }) {
 				<div><dt>By</dt><dd>{t.actor || 'the server'}</dd></div>
 				{who.value?.project && <div><dt>Project</dt><dd>{who.value.project}</dd></div>}
 			</dl>
-			<p class="dim">{t.reason === 'user' ? 'Uploading the file again brings it back under a new address.' : 'Keep a trace that is to outlive the retention of its project.'}</p>
+			<p class="dim">{t.reason !== 'user' ? 'Keep a trace that is to outlive the retention of its project.'
+				: t.kind === 'trace' ? 'Indexing its upload again does not bring it back.' : 'Uploading the file again makes a new upload.'}</p>
 			<div class="row">
 				<LinkButton href="/traces" primary>All traces</LinkButton>
 				{t.reason !== 'user' && <LinkButton href="/storage">Retention policy</LinkButton>}
