@@ -301,6 +301,7 @@ TESTS_model := \
 
 TESTS_bundle := \
 	tests/unit/bundle/test_bundle_read.c \
+	tests/unit/bundle/test_damage.c \
 	tests/unit/bundle/test_manifest.c \
 	tests/unit/bundle/test_tar_kinds.c \
 	tests/unit/bundle/test_zip.c
@@ -386,6 +387,7 @@ TESTS_indexer := \
 	tests/unit/indexer/test_by_hand.c \
 	tests/unit/indexer/test_expected.c \
 	tests/unit/indexer/test_fact_stream.c \
+	tests/unit/indexer/test_hostile_json.c \
 	tests/unit/indexer/test_identity.c \
 	tests/unit/indexer/test_indexer.c \
 	tests/unit/indexer/test_sandbox.c \

@@ -19,12 +19,16 @@
 /* A client may close its side and still read. Whoever waits for a quick answer gets it. */
 #define GONE_AFTER_NS SEC_NS
 
+/* Above this part of the limit, whoever waits longest with nothing to show makes room for others. */
+#define CROWDED(cfg) ((cfg)->max_connections / 4 * 3)
+#define CROWDED_AFTER_NS SEC_NS
+
 struct fsc_conns {
 	const struct fsc_http_config *cfg; /* borrowed */
 	pthread_mutex_t mu;		   /* guards everything below */
 	pthread_cond_t wake;
 	pthread_t thread;
-	struct fsc_conn *head;
+	struct fsc_conn *head, *tail; /* newest and oldest */
 	unsigned open;
 	uint64_t n_cut;
 	bool stop, draining, hard;
@@ -130,33 +134,66 @@ static void look_at_running(const struct fsc_conns *cs, const struct fsc_conn *c
 }
 
 /* Lock held. */
+static void cut(struct fsc_conns *cs, struct fsc_conn *c, const char *why)
+{
+	int st = atomic_load(&c->state);
+
+	if (st == FSC_CONN_HEAD || st == FSC_CONN_BODY)
+		say_timeout(c->fd);
+	else if (st == FSC_CONN_SENDING || st == FSC_CONN_PIECES)
+		forget_unsent(c->fd);
+	shutdown(c->fd, SHUT_RDWR);
+	if (c->stream)
+		fsc_stream_cancel(c->stream);
+	c->cut = true;
+	if (strcmp(why, "drain") != 0 && strcmp(why, "idle") != 0) {
+		cs->n_cut++;
+		fsc_log(FSC_LOG_INFO, "http", "msg=\"connection cut off\" why=%s", why);
+	}
+}
+
+/*
+ * Lock held. Connections are a fixed number: thousands that never finish a head would keep everybody else out until
+ * their deadline. So when there are many, those that wait longest in st go before their time.
+ */
+static unsigned make_room(struct fsc_conns *cs, enum fsc_conn_state st, unsigned n, int64_t now)
+{
+	for (struct fsc_conn *c = cs->tail; c && n; c = c->prev) {
+		if (c->cut || atomic_load(&c->state) != (int)st ||
+		    now - atomic_load(&c->since_ns) < CROWDED_AFTER_NS)
+			continue;
+		cut(cs, c, "crowd");
+		n--;
+	}
+	return n;
+}
+
+/* Lock held. */
 static void sweep(struct fsc_conns *cs)
 {
+	unsigned going = 0;
+
 	int64_t now = fsc_clock_mono_ns();
 
 	for (struct fsc_conn *c = cs->head; c; c = c->next) {
 		const char *why = c->cut ? NULL : overdue(cs, c, now);
 		int st = atomic_load(&c->state);
 
+		going += c->cut;
 		if (c->stop && st == FSC_CONN_RUNNING)
 			look_at_running(cs, c, now);
 		if (cs->hard && c->stream)
 			fsc_stream_cancel(c->stream);
 		if (!why)
 			continue;
-		if (st == FSC_CONN_HEAD || st == FSC_CONN_BODY)
-			say_timeout(c->fd);
-		else if (st == FSC_CONN_SENDING || st == FSC_CONN_PIECES)
-			forget_unsent(c->fd);
-		shutdown(c->fd, SHUT_RDWR);
-		if (c->stream)
-			fsc_stream_cancel(c->stream);
-		c->cut = true;
-		if (strcmp(why, "drain") != 0 && strcmp(why, "idle") != 0) {
-			cs->n_cut++;
-			fsc_log(FSC_LOG_INFO, "http", "msg=\"connection cut off\" why=%s", why);
-		}
+		cut(cs, c, why);
+		going++;
 	}
+	if (cs->open - going <= CROWDED(cs->cfg))
+		return;
+	unsigned n = cs->open - going - CROWDED(cs->cfg);
+	n = make_room(cs, FSC_CONN_HEAD, n, now);
+	make_room(cs, FSC_CONN_IDLE, n, now);
 }
 
 static void *run(void *arg)
@@ -221,6 +258,8 @@ struct fsc_conn *fsc_conns_add(struct fsc_conns *cs, int fd)
 	c->next = cs->head;
 	if (c->next)
 		c->next->prev = c;
+	else
+		cs->tail = c;
 	cs->head = c;
 	cs->open++;
 	pthread_mutex_unlock(&cs->mu);
@@ -236,6 +275,8 @@ void fsc_conns_remove(struct fsc_conns *cs, struct fsc_conn *c)
 		cs->head = c->next;
 	if (c->next)
 		c->next->prev = c->prev;
+	else
+		cs->tail = c->prev;
 	cs->open--;
 	pthread_mutex_unlock(&cs->mu);
 	fsc_stream_unref(c->stream);

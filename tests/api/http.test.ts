@@ -52,6 +52,16 @@ const badHeads: Record<string, () => string> = {
 	'no Host': () => 'GET /healthz HTTP/1.1\r\n\r\n',
 	'Host twice': () => `GET /healthz HTTP/1.1\r\n${host}${host}\r\n`,
 	'two blanks in the request line': () => `GET  /healthz HTTP/1.1\r\n${host}\r\n`,
+	'Content-Length twice in other spelling': () => `POST /api/v1/login HTTP/1.1\r\n${host}Content-Length: 2\r\ncontent-length: 40\r\n\r\n{}`,
+	'Transfer-Encoding twice': () => `POST /api/v1/login HTTP/1.1\r\n${host}Transfer-Encoding: chunked\r\nTransfer-Encoding: identity\r\n\r\n0\r\n\r\n`,
+	'Transfer-Encoding chunked, identity': () => `POST /api/v1/login HTTP/1.1\r\n${host}Transfer-Encoding: chunked, identity\r\n\r\n0\r\n\r\n`,
+	'Transfer-Encoding behind a vertical tab': () => `POST /api/v1/login HTTP/1.1\r\n${host}Transfer-Encoding:\x0bchunked\r\n\r\n0\r\n\r\n`,
+	'a blank before the colon of Transfer-Encoding': () => `POST /api/v1/login HTTP/1.1\r\n${host}Content-Length: 5\r\nTransfer-Encoding : chunked\r\n\r\n0\r\n\r\n`,
+	'Transfer-Encoding in a folded header': () => `POST /api/v1/login HTTP/1.1\r\n${host}Content-Length: 5\r\nX: y\r\n Transfer-Encoding: chunked\r\n\r\n0\r\n\r\n`,
+	'a header that begins with a blank': () => `GET /healthz HTTP/1.1\r\n X: y\r\n${host}\r\n`,
+	'a header without a name': () => `GET /healthz HTTP/1.1\r\n${host}: y\r\n\r\n`,
+	'a CR in front of the end of a line': () => `GET /healthz HTTP/1.1\r\n${host}X: y\r\r\n\r\n`,
+	'a chunk without its line end': () => `POST /api/v1/login HTTP/1.1\r\n${host}Transfer-Encoding: chunked\r\n\r\n2\r\n{}0\r\n\r\n`,
 	'a bad chunk size': () => `POST /api/v1/login HTTP/1.1\r\n${host}Transfer-Encoding: chunked\r\n\r\nzz\r\n{}\r\n0\r\n\r\n`,
 };
 for (const [what, text] of Object.entries(badHeads)) {
@@ -76,6 +86,12 @@ test('a Content-Length that the library refuses ends the connection, with one an
 		const [first, second] = heads.map((h) => h.split('\r\n\r\n')[0]);
 		assert.ok(second!.startsWith(first!.split('\r\n')[0]!), r.text);
 	}
+});
+
+test('a chunk size that overflows ends the connection', async () => {
+	const r = await raw(s.port, `POST /api/v1/login HTTP/1.1\r\n${host}Transfer-Encoding: chunked\r\n\r\n10000000000000002\r\n{}\r\n0\r\n\r\nGET /healthz HTTP/1.1\r\n${host}\r\n`);
+	assert.ok(statuses(r).length > 0 && statuses(r).every((x) => x === 400 || x === 413), r.text);
+	assert.ok(r.closed);
 });
 
 test('a smuggled second request is never answered', async () => {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Writes zip archives in the forms that writers have: stored or deflated, sizes in front or behind, zip64.
-import { crc32, deflateRawSync } from 'node:zlib';
+import { deflateRawSync } from 'node:zlib';
 
 export interface ZipEntry { name: string | Uint8Array; data?: Uint8Array; stored?: boolean; streamed?: boolean; zip64?: boolean; encrypted?: boolean }
 
@@ -8,6 +8,9 @@ const u16 = (...v: number[]): Buffer => { const b = Buffer.alloc(2 * v.length); 
 const u32 = (...v: number[]): Buffer => { const b = Buffer.alloc(4 * v.length); v.forEach((x, i) => b.writeUInt32LE(x >>> 0, 4 * i)); return b; };
 const u64 = (...v: number[]): Buffer => { const b = Buffer.alloc(8 * v.length); v.forEach((x, i) => b.writeBigUInt64LE(BigInt(x), 8 * i)); return b; };
 const NO32 = 0xffffffff;
+
+const crcTable = Array.from({ length: 256 }, (_, i) => { for (let k = 0; k < 8; k++) i = i & 1 ? (i >>> 1) ^ 0xedb88320 : i >>> 1; return i >>> 0; });
+const crc32 = (bytes: Uint8Array): number => { let c = NO32; for (const b of bytes) c = crcTable[(c ^ b) & 255]! ^ (c >>> 8); return ~c >>> 0; };
 
 /** The fields that local header and directory share. */
 function common(e: ZipEntry, crc: number, packed: number, plain: number, name: number): Buffer {

@@ -160,6 +160,46 @@ static void an_idle_connection_is_closed_by_a_drain_without_a_word(void **state)
 	tear_down(&f);
 }
 
+/* Nine connections where six are a crowd: the oldest heads that do not come go, no body and no running request. */
+static void in_a_crowd_those_go_that_wait_longest_for_their_head(void **state)
+{
+	struct fsc_conn *more[8];
+	int fd[8][2];
+	struct fixture f;
+	char buf[256];
+	bool ended;
+
+	(void)state;
+	set_up(&f);
+	f.cfg.header_timeout_s = f.cfg.body_grace_s = 60;
+	f.cfg.max_connections = 8; /* more than 6 are a crowd */
+	fsc_conn_enter(f.c, FSC_CONN_RUNNING);
+	for (int i = 0; i < 8; i++) {
+		assert_int_equal(socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, fd[i]), 0);
+		more[i] = fsc_conns_add(f.conns, fd[i][0]);
+	}
+	fsc_conn_enter(more[1], FSC_CONN_BODY);
+	nap(1600);
+	for (int i = 0; i < 8; i++) {
+		/* nine are open, three too many: the oldest three heads, and no body */
+		ssize_t n = recv(fd[i][1], buf, sizeof(buf), MSG_DONTWAIT);
+		if ((i == 0 || i == 2 || i == 3) != (n > 0))
+			fail_msg("connection %d: %zd", i, n);
+	}
+	unsigned open;
+	uint64_t n_cut;
+	fsc_conns_count(f.conns, &open, &n_cut);
+	assert_int_equal(n_cut, 3);
+	for (int i = 0; i < 8; i++) {
+		fsc_conns_remove(f.conns, more[i]);
+		close(fd[i][0]);
+		close(fd[i][1]);
+	}
+	shutdown(f.ours, SHUT_RDWR);
+	read_to_end(&f, buf, sizeof(buf), &ended);
+	tear_down(&f);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -168,6 +208,7 @@ int main(void)
 		cmocka_unit_test(a_head_out_of_time_is_told_and_cut),
 		cmocka_unit_test(a_body_above_the_least_rate_goes_on_and_one_below_is_cut),
 		cmocka_unit_test(an_idle_connection_is_closed_by_a_drain_without_a_word),
+		cmocka_unit_test(in_a_crowd_those_go_that_wait_longest_for_their_head),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
