@@ -2,6 +2,7 @@
 /* Deadlines. */
 #include "http/conn.h"
 
+#include <errno.h>
 #include <poll.h>
 #include <pthread.h>
 #include <string.h>
@@ -83,6 +84,16 @@ static bool stream_too_slow(const struct fsc_http_config *cfg, struct fsc_conn *
 	return window_missed(cfg, c, pulled, now);
 }
 
+/* The rest of a body will never come: its end is the next thing to be read. The poll of libmicrohttpd is edge
+ * triggered and does not always notice one that came together with bytes. */
+static bool client_left(const struct fsc_conn *c)
+{
+	char next;
+	ssize_t n = recv(c->fd, &next, 1, MSG_PEEK | MSG_DONTWAIT);
+
+	return n == 0 || (n < 0 && errno != EAGAIN && errno != EINTR);
+}
+
 /* NULL when the connection may go on, else what it is cut for. */
 static const char *overdue(struct fsc_conns *cs, struct fsc_conn *c, int64_t now)
 {
@@ -99,6 +110,8 @@ static const char *overdue(struct fsc_conns *cs, struct fsc_conn *c, int64_t now
 	case FSC_CONN_HEAD:
 		return age > head ? "head" : NULL;
 	case FSC_CONN_BODY:
+		if (client_left(c))
+			return "gone";
 		return body_too_slow(cfg, c, age) ? "body" : NULL;
 	case FSC_CONN_RUNNING:
 		return NULL;
@@ -138,7 +151,9 @@ static void cut(struct fsc_conns *cs, struct fsc_conn *c, const char *why)
 {
 	int st = atomic_load(&c->state);
 
-	if (st == FSC_CONN_HEAD || st == FSC_CONN_BODY)
+	bool left = !strcmp(why, "gone");
+
+	if ((st == FSC_CONN_HEAD || st == FSC_CONN_BODY) && !left)
 		say_timeout(c->fd);
 	else if (st == FSC_CONN_SENDING || st == FSC_CONN_PIECES)
 		forget_unsent(c->fd);
@@ -146,7 +161,7 @@ static void cut(struct fsc_conns *cs, struct fsc_conn *c, const char *why)
 	if (c->stream)
 		fsc_stream_cancel(c->stream);
 	c->cut = true;
-	if (strcmp(why, "drain") != 0 && strcmp(why, "idle") != 0) {
+	if (!left && strcmp(why, "drain") != 0 && strcmp(why, "idle") != 0) {
 		cs->n_cut++;
 		fsc_log(FSC_LOG_INFO, "http", "msg=\"connection cut off\" why=%s", why);
 	}

@@ -107,6 +107,39 @@ static void a_hard_drain_stops_every_handler(void **state)
 	tear_down(&f);
 }
 
+static void a_body_whose_client_left_ends_when_all_that_came_is_read(void **state)
+{
+	struct pollfd p = { .events = POLLIN };
+	struct fixture f;
+	char buf[64];
+	bool ended;
+
+	(void)state;
+	set_up(&f);
+	p.fd = f.peer;
+	fsc_conn_enter(f.c, FSC_CONN_BODY);
+	assert_int_equal(send(f.peer, "abc", 3, 0), 3);
+	assert_int_equal(shutdown(f.peer, SHUT_WR), 0);
+	assert_int_equal(poll(&p, 1, 600), 0); /* not before: the bytes that came count */
+	assert_int_equal(recv(f.ours, buf, sizeof(buf), 0), 3);
+	assert_int_equal(read_to_end(&f, buf, sizeof(buf), &ended), 0);
+	assert_true(ended);
+	tear_down(&f);
+}
+
+static void a_body_whose_client_waits_goes_on(void **state)
+{
+	struct pollfd p = { .events = POLLIN };
+	struct fixture f;
+
+	(void)state;
+	set_up(&f);
+	p.fd = f.peer;
+	fsc_conn_enter(f.c, FSC_CONN_BODY);
+	assert_int_equal(poll(&p, 1, 700), 0);
+	tear_down(&f);
+}
+
 static void a_head_out_of_time_is_told_and_cut(void **state)
 {
 	struct fixture f;
@@ -205,6 +238,8 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(a_client_that_left_stops_its_handler),
 		cmocka_unit_test(a_hard_drain_stops_every_handler),
+		cmocka_unit_test(a_body_whose_client_left_ends_when_all_that_came_is_read),
+		cmocka_unit_test(a_body_whose_client_waits_goes_on),
 		cmocka_unit_test(a_head_out_of_time_is_told_and_cut),
 		cmocka_unit_test(a_body_above_the_least_rate_goes_on_and_one_below_is_cut),
 		cmocka_unit_test(an_idle_connection_is_closed_by_a_drain_without_a_word),
