@@ -261,7 +261,9 @@ SRC_indexer := \
 
 SRC_collector := \
 	collector/main.c \
+	collector/cli/backoff.c \
 	collector/cli/files.c \
+	collector/cli/pieces.c \
 	collector/cli/progress.c \
 	collector/cli/push.c \
 	collector/cli/transport.c

@@ -10,7 +10,6 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
-#include <time.h>
 #include <unistd.h>
 
 #include "base/buf.h"
@@ -19,21 +18,25 @@
 #include "base/fs.h"
 #include "base/limits.h"
 #include "base/num.h"
+#include "collector/cli/backoff.h"
 #include "collector/cli/files.h"
+#include "collector/cli/pieces.h"
 #include "collector/cli/progress.h"
 #include "collector/cli/transport.h"
 
 #define DEFAULT_SERVER "http://127.0.0.1:8080"
-#define FIRST_PAUSE_MS 500
-#define LONGEST_PAUSE_MS 30000
 #define WAIT_PAUSE_MS 1000
 #define READ_CHUNK (256 * FSC_KIB)
+#define PIECES_FROM (16 * FSC_MIB)
+
+enum in_pieces { PIECES_AUTO, PIECES_ALWAYS, PIECES_NEVER };
 
 struct push {
 	struct fsc_cli_files files;
 	const char *server, *job, *host, *rank, *capture;
 	char *token; /* owned */
 	uint64_t retries, wait_timeout_s;
+	enum in_pieces in_pieces;
 	bool recursive, wait, quiet;
 	struct fsc_cli_transport *transport; /* owned */
 };
@@ -55,6 +58,7 @@ enum {
 	OPT_CAPTURE,
 	OPT_WAIT_TIMEOUT,
 	OPT_RETRIES,
+	OPT_RESUMABLE,
 	OPT_TOKEN_FILE
 };
 
@@ -67,6 +71,11 @@ static const struct argp_option options[] = {
 	  0 },
 	{ "retries", OPT_RETRIES, "N", 0,
 	  "Tries after the first one on temporary errors (default 8)", 0 },
+	{ "resumable", OPT_RESUMABLE, "WHEN", 0,
+	  "Send in pieces and go on after a cut where it was: always, never, or auto, from 16 MiB "
+	  "on "
+	  "(default)",
+	  0 },
 	{ "job", OPT_JOB, "NAME", 0, "Job the files belong to", 1 },
 	{ "host", OPT_HOST, "NAME", 0, "Host they were recorded on", 1 },
 	{ "rank", OPT_RANK, "N", 0, "Rank (one file only)", 1 },
@@ -105,6 +114,17 @@ static void read_token(struct argp_state *state, struct push *p, const char *pat
 		p->token[--n] = '\0';
 }
 
+static enum in_pieces when(struct argp_state *state, const char *arg)
+{
+	static const char *const names[] = { "auto", "always", "never" };
+
+	for (size_t i = 0; i < FSC_ARRAY_LEN(names); i++)
+		if (!strcmp(arg, names[i]))
+			return (enum in_pieces)i;
+	argp_error(state, "--resumable takes always, never or auto, not %s", arg);
+	return PIECES_AUTO;
+}
+
 static error_t parse(int key, char *arg, struct argp_state *state)
 {
 	struct push *p = state->input;
@@ -128,6 +148,9 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 		return 0;
 	case OPT_RETRIES:
 		p->retries = number(state, arg);
+		return 0;
+	case OPT_RESUMABLE:
+		p->in_pieces = when(state, arg);
 		return 0;
 	case OPT_JOB:
 		p->job = arg;
@@ -157,29 +180,6 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 	default:
 		return ARGP_ERR_UNKNOWN;
 	}
-}
-
-static void pause_ms(int64_t ms)
-{
-	struct timespec ts = { ms / 1000, (ms % 1000) * 1000000 };
-
-	nanosleep(&ts, NULL);
-}
-
-/* Doubling with half of it random, so that a fleet does not come back all at once. */
-static int64_t backoff_ms(uint64_t attempt, long retry_after_s)
-{
-	int64_t ms = FIRST_PAUSE_MS;
-	uint32_t random;
-
-	if (retry_after_s >= 0)
-		return (retry_after_s > 300 ? 300 : retry_after_s) * 1000;
-	for (uint64_t i = 0; i < attempt && ms < LONGEST_PAUSE_MS; i++)
-		ms *= 2;
-	if (ms > LONGEST_PAUSE_MS)
-		ms = LONGEST_PAUSE_MS;
-	fsc_random_bytes(&random, sizeof(random));
-	return ms / 2 + random % (ms / 2 + 1);
 }
 
 /* Code and message of an error answer, in one line. */
@@ -253,8 +253,13 @@ static void on_bytes(void *ctx, uint64_t done, uint64_t total)
 	fsc_cli_progress_bytes(ctx, done, total);
 }
 
-/* Sends the file until the server has it, or has said no. */
-static int send_item(struct push *p, struct item *it)
+static void on_wait(void *ctx, const char *text)
+{
+	fsc_cli_progress_text(ctx, text);
+}
+
+/* In one request, again while the error is temporary. */
+static void send_whole(struct fsc_cli_answer *a, struct push *p, struct item *it, const char *query)
 {
 	struct fsc_cli_upload up = { .fd = it->fd,
 				     .bytes = it->bytes,
@@ -262,44 +267,73 @@ static int send_item(struct push *p, struct item *it)
 				     .idempotency_key = it->hex,
 				     .ctx = &it->progress,
 				     .progress = on_bytes };
-	struct fsc_buf path = FSC_BUF_INIT(16 * FSC_KIB);
+	char *path = fsc_xasprintf("/api/v1/bundles%s", query);
+
+	for (uint64_t attempt = 0;; attempt++) {
+		int64_t ms;
+
+		fsc_cli_post_file(a, p->transport, path, &up);
+		if (!fsc_cli_answer_is_temporary(a) || attempt >= p->retries)
+			break;
+		ms = fsc_cli_backoff_ms(attempt, a->retry_after_s);
+		fsc_cli_answer_fini(a);
+		fsc_cli_progress_text(&it->progress, "no answer yet, trying again");
+		fsc_cli_pause_ms(ms);
+	}
+	fsc_free(path);
+}
+
+/* False: the server is too old for it. */
+static bool send_in_pieces(struct fsc_cli_answer *a, struct push *p, struct item *it,
+			   const char *query)
+{
+	const struct fsc_cli_pieces pieces = { .query = query,
+					       .fd = it->fd,
+					       .bytes = it->bytes,
+					       .digest_b64 = it->b64,
+					       .key = it->hex,
+					       .retries = p->retries,
+					       .ctx = &it->progress,
+					       .progress = on_bytes,
+					       .say = on_wait };
+	bool unknown;
+
+	fsc_cli_send_pieces(a, &unknown, p->transport, &pieces);
+	if (unknown)
+		fsc_cli_answer_fini(a);
+	return !unknown;
+}
+
+/* Sends the file until the server has it, or has said no. */
+static int send_item(struct push *p, struct item *it)
+{
+	struct fsc_buf query = FSC_BUF_INIT(16 * FSC_KIB);
+	bool pieces = p->in_pieces == PIECES_ALWAYS ||
+		      (p->in_pieces == PIECES_AUTO && it->bytes >= PIECES_FROM);
 	struct fsc_cli_answer a;
 	const char *id;
-	int rc = FSC_PUSH_NO_SERVER;
+	int rc = FSC_PUSH_OK;
 
-	fsc_buf_adds(&path, "/api/v1/bundles?");
-	add_param(p, &path, "name", fsc_cli_base_name(it->path));
-	add_param(p, &path, "job", p->job);
-	add_param(p, &path, "host", p->host);
-	add_param(p, &path, "rank", p->rank);
-	add_param(p, &path, "capture", p->capture);
-	for (uint64_t attempt = 0;; attempt++) {
-		bool again;
+	fsc_buf_addc(&query, '?');
+	add_param(p, &query, "name", fsc_cli_base_name(it->path));
+	add_param(p, &query, "job", p->job);
+	add_param(p, &query, "host", p->host);
+	add_param(p, &query, "rank", p->rank);
+	add_param(p, &query, "capture", p->capture);
+	if (!pieces || !it->bytes || !send_in_pieces(&a, p, it, query.data))
+		send_whole(&a, p, it, query.data);
+	id = json_string_value(json_object_get(a.body, "id"));
+	if (a.status >= 200 && a.status < 300 && id) {
+		size_t n = strnlen(id, sizeof(it->id) - 1);
 
-		fsc_cli_post_file(&a, p->transport, path.data, &up);
-		id = json_string_value(json_object_get(a.body, "id"));
-		again = fsc_cli_answer_is_temporary(&a);
-		if (a.status >= 200 && a.status < 300 && id) {
-			size_t n = strnlen(id, sizeof(it->id) - 1);
-
-			memcpy(it->id, id, n);
-			rc = FSC_PUSH_OK;
-		} else if (!again || attempt >= p->retries) {
-			fsc_cli_progress_clear(&it->progress);
-			complain_answer(it->path, &a);
-			rc = again ? FSC_PUSH_NO_SERVER : FSC_PUSH_REFUSED;
-		} else {
-			int64_t ms = backoff_ms(attempt, a.retry_after_s);
-
-			fsc_cli_answer_fini(&a);
-			fsc_cli_progress_text(&it->progress, "no answer yet, trying again");
-			pause_ms(ms);
-			continue;
-		}
-		fsc_cli_answer_fini(&a);
-		break;
+		memcpy(it->id, id, n);
+	} else {
+		fsc_cli_progress_clear(&it->progress);
+		complain_answer(it->path, &a);
+		rc = fsc_cli_answer_is_temporary(&a) ? FSC_PUSH_NO_SERVER : FSC_PUSH_REFUSED;
 	}
-	fsc_buf_fini(&path);
+	fsc_cli_answer_fini(&a);
+	fsc_buf_fini(&query);
 	return rc;
 }
 
@@ -400,7 +434,7 @@ static int wait_item(struct push *p, struct item *it)
 			complain(it->path, "not_yet", "stored, but not indexed within the wait");
 			return FSC_PUSH_NOT_YET;
 		}
-		pause_ms(pause);
+		fsc_cli_pause_ms(pause);
 		pause = pause * 2 > WAIT_PAUSE_MS ? WAIT_PAUSE_MS : pause * 2;
 	}
 }

@@ -9,6 +9,7 @@
 #include "base/alloc.h"
 #include "base/buf.h"
 #include "base/limits.h"
+#include "base/num.h"
 
 #define CONNECT_TIMEOUT_S 10L
 #define ANSWER_TIMEOUT_S 60L
@@ -23,8 +24,8 @@ struct fsc_cli_transport {
 
 struct request {
 	struct fsc_buf body;
-	const struct fsc_cli_upload *up;
-	uint64_t sent;
+	const struct fsc_cli_request *ask;
+	uint64_t sent; /* bytes of the body */
 	char error[CURL_ERROR_SIZE];
 };
 
@@ -73,9 +74,12 @@ static size_t take_body(char *p, size_t size, size_t n, void *user)
 static size_t give_file(char *p, size_t size, size_t n, void *user)
 {
 	struct request *r = user;
-	ssize_t got = pread(r->up->fd, p, size * n, (off_t)r->sent);
+	uint64_t left = r->ask->bytes - r->sent;
+	size_t want = size * n < left ? size * n : (size_t)left;
+	ssize_t got = pread(r->ask->fd, p, want, (off_t)(r->ask->offset + r->sent));
 
-	if (got < 0)
+	/* A file that became shorter ends the request, it does not make up bytes. */
+	if (got < 0 || (want && !got))
 		return CURL_READFUNC_ABORT;
 	r->sent += (uint64_t)got;
 	return (size_t)got;
@@ -99,18 +103,33 @@ static int on_progress(void *user, curl_off_t dl_total, curl_off_t dl_now, curl_
 	(void)dl_total;
 	(void)dl_now;
 	(void)ul_total;
-	if (r->up && r->up->progress)
-		r->up->progress(r->up->ctx, (uint64_t)ul_now, r->up->bytes);
+	if (r->ask && r->ask->progress && ul_now)
+		r->ask->progress(r->ask->ctx, r->ask->offset + (uint64_t)ul_now, r->ask->total);
 	return 0;
+}
+
+/* "" when the answer has no such header, or a longer one. */
+static void take_header(struct fsc_cli_transport *t, const char *name, char *out, size_t cap)
+{
+	struct curl_header *h;
+	size_t n;
+
+	out[0] = '\0';
+	if (curl_easy_header(t->curl, name, 0, CURLH_HEADER, -1, &h) != CURLHE_OK)
+		return;
+	n = strlen(h->value);
+	if (n < cap)
+		memcpy(out, h->value, n + 1);
 }
 
 static void perform(struct fsc_cli_answer *a, struct fsc_cli_transport *t, struct request *r)
 {
 	CURLcode rc = curl_easy_perform(t->curl);
 	curl_off_t retry = 0;
+	char offset[24];
 	json_error_t jerr;
 
-	*a = (struct fsc_cli_answer){ .retry_after_s = -1 };
+	*a = (struct fsc_cli_answer){ .retry_after_s = -1, .upload_offset = -1 };
 	curl_easy_getinfo(t->curl, CURLINFO_RESPONSE_CODE, &a->status);
 	/* A server that refuses early closes while we still send: its answer counts, not our broken pipe. */
 	if (rc != CURLE_OK && a->status < 300) {
@@ -122,6 +141,12 @@ static void perform(struct fsc_cli_answer *a, struct fsc_cli_transport *t, struc
 	}
 	if (!curl_easy_getinfo(t->curl, CURLINFO_RETRY_AFTER, &retry) && retry > 0)
 		a->retry_after_s = (long)retry;
+	if (a->status) {
+		take_header(t, "Location", a->location, sizeof(a->location));
+		take_header(t, "Upload-Offset", offset, sizeof(offset));
+		if (!offset[0] || !fsc_parse_i64(&a->upload_offset, offset, strlen(offset)))
+			a->upload_offset = -1;
+	}
 	if (r->body.data)
 		a->body = json_loadb(r->body.data, r->body.len, 0, &jerr);
 	fsc_buf_fini(&r->body);
@@ -157,43 +182,66 @@ void fsc_cli_get(struct fsc_cli_answer *a, struct fsc_cli_transport *t, const ch
 	fsc_free(url);
 }
 
-static struct curl_slist *header(struct curl_slist *list, char *text)
+static void set_body(struct fsc_cli_transport *t, struct request *r)
 {
-	list = curl_slist_append(list, text);
-	fsc_free(text);
-	return list;
+	curl_easy_setopt(t->curl, CURLOPT_POST, 1L);
+	curl_easy_setopt(t->curl, CURLOPT_POSTFIELDSIZE_LARGE, (curl_off_t)r->ask->bytes);
+	curl_easy_setopt(t->curl, CURLOPT_UPLOAD_BUFFERSIZE, 512L * 1024L);
+	curl_easy_setopt(t->curl, CURLOPT_READFUNCTION, give_file);
+	curl_easy_setopt(t->curl, CURLOPT_READDATA, r);
+	curl_easy_setopt(t->curl, CURLOPT_SEEKFUNCTION, rewind_file);
+	curl_easy_setopt(t->curl, CURLOPT_SEEKDATA, r);
+	curl_easy_setopt(t->curl, CURLOPT_NOPROGRESS, 0L);
+	curl_easy_setopt(t->curl, CURLOPT_XFERINFOFUNCTION, on_progress);
+	curl_easy_setopt(t->curl, CURLOPT_XFERINFODATA, r);
+	curl_easy_setopt(t->curl, CURLOPT_LOW_SPEED_LIMIT, SLOW_BYTES_PER_S);
+	curl_easy_setopt(t->curl, CURLOPT_LOW_SPEED_TIME, SLOW_FOR_S);
 }
 
-void fsc_cli_post_file(struct fsc_cli_answer *a, struct fsc_cli_transport *t, const char *path,
-		       const struct fsc_cli_upload *up)
+void fsc_cli_request(struct fsc_cli_answer *a, struct fsc_cli_transport *t,
+		     const struct fsc_cli_request *ask)
 {
 	struct curl_slist *headers = NULL;
 	struct request r;
 	char *url;
 
-	common(t, &r, path, &url);
-	r.up = up;
-	headers = header(headers, fsc_xstrdup("Content-Type: application/octet-stream"));
-	headers = header(headers, fsc_xasprintf("Repr-Digest: sha-256=:%s:", up->digest_b64));
-	headers = header(headers, fsc_xasprintf("Idempotency-Key: \"%s\"", up->idempotency_key));
+	common(t, &r, ask->path, &url);
+	r.ask = ask;
+	for (const char *const *h = ask->headers; h && *h; h++)
+		headers = curl_slist_append(headers, *h);
 	if (t->authorization)
 		headers = curl_slist_append(headers, t->authorization);
 	curl_easy_setopt(t->curl, CURLOPT_HTTPHEADER, headers);
-	curl_easy_setopt(t->curl, CURLOPT_POST, 1L);
-	curl_easy_setopt(t->curl, CURLOPT_POSTFIELDSIZE_LARGE, (curl_off_t)up->bytes);
-	curl_easy_setopt(t->curl, CURLOPT_UPLOAD_BUFFERSIZE, 512L * 1024L);
-	curl_easy_setopt(t->curl, CURLOPT_READFUNCTION, give_file);
-	curl_easy_setopt(t->curl, CURLOPT_READDATA, &r);
-	curl_easy_setopt(t->curl, CURLOPT_SEEKFUNCTION, rewind_file);
-	curl_easy_setopt(t->curl, CURLOPT_SEEKDATA, &r);
-	curl_easy_setopt(t->curl, CURLOPT_NOPROGRESS, 0L);
-	curl_easy_setopt(t->curl, CURLOPT_XFERINFOFUNCTION, on_progress);
-	curl_easy_setopt(t->curl, CURLOPT_XFERINFODATA, &r);
-	curl_easy_setopt(t->curl, CURLOPT_LOW_SPEED_LIMIT, SLOW_BYTES_PER_S);
-	curl_easy_setopt(t->curl, CURLOPT_LOW_SPEED_TIME, SLOW_FOR_S);
+	if (!strcmp(ask->method, "HEAD")) {
+		curl_easy_setopt(t->curl, CURLOPT_NOBODY, 1L);
+		curl_easy_setopt(t->curl, CURLOPT_TIMEOUT, ANSWER_TIMEOUT_S);
+	} else {
+		set_body(t, &r);
+		curl_easy_setopt(t->curl, CURLOPT_CUSTOMREQUEST, ask->method);
+	}
 	perform(a, t, &r);
 	curl_slist_free_all(headers);
 	fsc_free(url);
+}
+
+void fsc_cli_post_file(struct fsc_cli_answer *a, struct fsc_cli_transport *t, const char *path,
+		       const struct fsc_cli_upload *up)
+{
+	char *digest = fsc_xasprintf("Repr-Digest: sha-256=:%s:", up->digest_b64);
+	char *key = fsc_xasprintf("Idempotency-Key: \"%s\"", up->idempotency_key);
+	const char *headers[] = { "Content-Type: application/octet-stream", digest, key, NULL };
+	const struct fsc_cli_request r = { .method = "POST",
+					   .path = path,
+					   .headers = headers,
+					   .fd = up->fd,
+					   .bytes = up->bytes,
+					   .total = up->bytes,
+					   .ctx = up->ctx,
+					   .progress = up->progress };
+
+	fsc_cli_request(a, t, &r);
+	fsc_free(digest);
+	fsc_free(key);
 }
 
 void fsc_cli_answer_fini(struct fsc_cli_answer *a)

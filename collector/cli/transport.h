@@ -15,10 +15,23 @@
 struct fsc_cli_transport;
 
 struct fsc_cli_answer {
-	long status;	     /* HTTP status, 0 when there was no answer */
-	json_t *body;	     /* owned; NULL when the body was no JSON object */
-	long retry_after_s;  /* -1 when not given */
-	char transport[160]; /* why there was no answer, "" when there was one */
+	long status;	       /* HTTP status, 0 when there was no answer */
+	json_t *body;	       /* owned; NULL when the body was no JSON object */
+	long retry_after_s;    /* -1 when not given */
+	char transport[160];   /* why there was no answer, "" when there was one */
+	char location[160];    /* header, "" when not given or longer */
+	int64_t upload_offset; /* header, -1 when not given */
+};
+
+/* A request with headers of its own. */
+struct fsc_cli_request {
+	const char *method, *path;  /* path begins with '/' */
+	const char *const *headers; /* "Name: value", ends with NULL; or NULL */
+	int fd;			    /* body: `bytes` of it from `offset` on; borrowed */
+	uint64_t offset, bytes;
+	uint64_t total; /* for progress: offset and bytes are of this */
+	void *ctx;
+	void (*progress)(void *ctx, uint64_t done, uint64_t total); /* may be NULL */
 };
 
 struct fsc_cli_upload {
@@ -38,6 +51,8 @@ void fsc_cli_transport_free(struct fsc_cli_transport *t);
 void fsc_cli_get(struct fsc_cli_answer *a, struct fsc_cli_transport *t, const char *path);
 void fsc_cli_post_file(struct fsc_cli_answer *a, struct fsc_cli_transport *t, const char *path,
 		       const struct fsc_cli_upload *up);
+void fsc_cli_request(struct fsc_cli_answer *a, struct fsc_cli_transport *t,
+		     const struct fsc_cli_request *r);
 void fsc_cli_answer_fini(struct fsc_cli_answer *a);
 /* Worth trying again: no answer, or 408, 425, 429, 500, 502, 503, 504. */
 bool fsc_cli_answer_is_temporary(const struct fsc_cli_answer *a);
