@@ -49,6 +49,9 @@ export async function errorOf(status: number, text: string, requestId: string | 
 
 /** The project of this page, when the caller may enter several: another tab may have another one in the cookie. */
 let project: string | null = null;
+export function currentProject(): string | null {
+	return project;
+}
 export function setProject(name: string | null): void {
 	project = name;
 }

@@ -1,8 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 // Uploads: two at a time, with progress from XMLHttpRequest (fetch reports none for bodies), then the state of the
-// bundle until it is ready or failed. Lives outside the page, so that it goes on when another page is opened.
+// bundle until it is ready or failed. Large files go in pieces (pieces.ts) and go on after a cut. Lives outside the
+// page, so that it goes on when another page is opened.
 import { signal } from '@preact/signals';
-import { API, errorOf, getJson } from './api';
+import { API, currentProject, errorOf, getJson } from './api';
+import { PIECES_FROM, sendPieces } from './pieces';
+import type { Ports, Reply } from './pieces';
 import type { Bundle, UploadReply } from './types';
 
 export type Phase = 'waiting' | 'sending' | 'indexing' | 'ready' | 'failed' | 'cancelled';
@@ -15,6 +18,7 @@ export type Transfer = {
 	sent: number;
 	rate: number;
 	duplicate: boolean;
+	note: string; // what happens instead of progress
 	problem: string;
 	requestId: string | null;
 	bundle: Bundle | null;
@@ -23,7 +27,9 @@ export type Transfer = {
 const AT_ONCE = 2;
 const POLL_MS = 700;
 export const transfers = signal<Transfer[]>([]);
-const requests = new Map<number, XMLHttpRequest>();
+/** What runs for a transfer: its request, where its upload is, whether it was cancelled. */
+type Run = { request: XMLHttpRequest | null; at: string | null; project: string; cancelled: boolean };
+const runs = new Map<number, Run>();
 let nextKey = 1;
 
 function patch(key: number, p: Partial<Transfer>): void {
@@ -33,7 +39,7 @@ function patch(key: number, p: Partial<Transfer>): void {
 function fresh(file: File): Transfer {
 	return {
 		key: nextKey++, file, name: file.name, size: file.size, phase: 'waiting', sent: 0, rate: 0,
-		duplicate: false, problem: '', requestId: null, bundle: null,
+		duplicate: false, note: '', problem: '', requestId: null, bundle: null,
 	};
 }
 
@@ -48,9 +54,13 @@ export function retry(key: number): void {
 }
 
 export function cancel(key: number): void {
-	requests.get(key)?.abort();
-	patch(key, { phase: 'cancelled' });
-	pump();
+	const run = runs.get(key);
+	if (run) {
+		run.cancelled = true;
+		run.request?.abort();
+		if (run.at) void ask(run, 'DELETE', run.at, {}, null, () => {}); // what it has of the file may go
+	}
+	ended(key, { phase: 'cancelled', note: '' });
 }
 
 export function remove(key: number): void {
@@ -69,43 +79,87 @@ export function smoothRate(old: number, bytesNow: number, ms: number): number {
 	return old === 0 ? now : old + (now - old) * Math.min(1, ms / 2000);
 }
 
-function start(t: Transfer): void {
-	const x = new XMLHttpRequest();
+/** One request; status 0 when nothing came back. */
+function ask(run: Run, method: string, path: string, headers: Record<string, string>, body: Blob | null, onSent: (n: number) => void): Promise<Reply> {
+	return new Promise((done) => {
+		const x = new XMLHttpRequest();
+		const end = () => done({ status: x.status, text: x.responseText, header: (name) => (x.status ? x.getResponseHeader(name) : null) });
+		run.request = x;
+		x.open(method, API + path);
+		if (run.project) x.setRequestHeader('X-Fleetscope-Project', run.project);
+		for (const [name, value] of Object.entries(headers)) x.setRequestHeader(name, value);
+		x.upload.onprogress = (e) => onSent(e.loaded);
+		x.onloadend = end; // after load, error and abort alike
+		x.send(body);
+	});
+}
+
+/** Bytes that left, as progress: not more often than it is worth painting. */
+function meter(key: number, size: number): (sent: number) => void {
 	let at = performance.now();
 	let seen = 0;
 	let rate = 0;
-	requests.set(t.key, x);
-	patch(t.key, { phase: 'sending' });
-	x.open('POST', `${API}/bundles?name=${encodeURIComponent(t.name)}`);
-	x.setRequestHeader('Content-Type', 'application/octet-stream');
-	x.upload.onprogress = (e) => {
+	return (sent) => {
 		const now = performance.now();
-		if (now - at < 200 && e.loaded < e.total) return;
-		rate = smoothRate(rate, e.loaded - seen, now - at);
+		if (now - at < 200 && sent < size) return;
+		rate = smoothRate(rate, Math.max(0, sent - seen), now - at);
 		at = now;
-		seen = e.loaded;
-		patch(t.key, { sent: e.loaded, rate });
+		seen = sent;
+		patch(key, { sent, rate });
 	};
-	x.onload = () => void finished(t.key, x);
-	x.onerror = () => ended(t.key, { phase: 'failed', problem: 'The connection broke before the server had the whole file' });
-	x.onabort = () => ended(t.key, { phase: 'cancelled' });
-	x.send(t.file);
+}
+
+function ports(run: Run): Ports {
+	return {
+		send: (method, path, headers, body, onSent) => ask(run, method, path, headers, body, onSent),
+		remember: (key, path) => {
+			run.at = path;
+			try {
+				if (path) localStorage.setItem(key, path);
+				else localStorage.removeItem(key);
+			} catch {
+				// No storage: after a reload it begins anew.
+			}
+		},
+		recall: (key) => {
+			try {
+				run.at = localStorage.getItem(key);
+			} catch {
+				run.at = null;
+			}
+			return run.at;
+		},
+		pause: (ms) => new Promise((done) => setTimeout(done, ms)),
+		stopped: () => run.cancelled,
+	};
+}
+
+function start(t: Transfer): void {
+	const run: Run = { request: null, at: null, project: currentProject() ?? '', cancelled: false };
+	const sent = meter(t.key, t.size);
+	runs.set(t.key, run);
+	patch(t.key, { phase: 'sending' });
+	const reply = t.size >= PIECES_FROM
+		? sendPieces(t.file, run.project, ports(run), { sent, say: (note) => note !== transfers.value.find((x) => x.key === t.key)?.note && patch(t.key, { note }) })
+		: ask(run, 'POST', `/bundles?name=${encodeURIComponent(t.name)}`, { 'Content-Type': 'application/octet-stream' }, t.file, sent);
+	void reply.then((r) => (run.cancelled ? undefined : finished(t.key, r)));
 }
 
 function ended(key: number, p: Partial<Transfer>): void {
-	requests.delete(key);
+	runs.delete(key);
 	patch(key, p);
 	pump();
 }
 
-async function finished(key: number, x: XMLHttpRequest): Promise<void> {
-	if (x.status < 200 || x.status > 299) {
-		const e = await errorOf(x.status, x.responseText, x.getResponseHeader('x-request-id'));
-		return ended(key, { phase: 'failed', problem: e.message, requestId: e.requestId });
+async function finished(key: number, r: Reply): Promise<void> {
+	if (r.status === 0) return ended(key, { phase: 'failed', note: '', problem: 'The connection broke before the server had the whole file' });
+	if (r.status !== 202) {
+		const e = await errorOf(r.status, r.text, r.header('x-request-id'));
+		return ended(key, { phase: 'failed', note: '', problem: e.message, requestId: e.requestId });
 	}
-	const r = JSON.parse(x.responseText) as UploadReply;
-	ended(key, { phase: 'indexing', duplicate: r.duplicate, sent: transfers.value.find((t) => t.key === key)?.size ?? 0 });
-	return follow(key, r.id);
+	const done = JSON.parse(r.text) as UploadReply;
+	ended(key, { phase: 'indexing', note: '', duplicate: done.duplicate, sent: transfers.value.find((t) => t.key === key)?.size ?? 0 });
+	return follow(key, done.id);
 }
 
 async function follow(key: number, id: string): Promise<void> {

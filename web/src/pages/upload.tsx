@@ -32,7 +32,7 @@ export function UploadPage() {
 				onDrop={(e) => { e.preventDefault(); setOver(false); take(e.dataTransfer?.files); }}>
 				<Icon name="upload" size={28} />
 				<p><b>Drop trace files here</b></p>
-				<p class="dim">PyTorch profiler and Chrome JSON traces, plain or .gz, and bundles (.tar.gz, .tar.zst) of many ranks{limit ? `; up to ${bytes(limit)} each` : ''}.</p>
+				<p class="dim">PyTorch profiler and Chrome JSON traces, plain or .gz, and bundles (.tar.gz, .tar.zst, .zip) of many ranks{limit ? `; up to ${bytes(limit)} each` : ''}.</p>
 				<Button icon="file" primary onClick={() => picker.current?.click()}>Choose files</Button>
 				<input ref={picker} id="file-picker" type="file" multiple class="offscreen" tabIndex={-1} aria-label="Files to upload"
 					onChange={(e) => { take(e.currentTarget.files); e.currentTarget.value = ''; }} />
@@ -63,7 +63,7 @@ function Row({ t }: { t: Transfer }) {
 					<span class="working">
 						<progress value={share} max={1} aria-label={`Sending ${t.name}`} />
 						<span>{pct(share * 100, 0)}</span>
-						<span class="dim">{t.rate > 0 ? `${bytes(t.rate)}/s` : ''}{eta !== null && eta > 1 ? `, about ${span(eta)} left` : ''}</span>
+						{t.note ? <span class="dim" role="status">{t.note}</span> : <span class="dim">{t.rate > 0 ? `${bytes(t.rate)}/s` : ''}{eta !== null && eta > 1 ? `, about ${span(eta)} left` : ''}</span>}
 					</span>
 				)}
 				{t.phase === 'indexing' && (t.bundle ? <Working r={t.bundle} /> : <span class="dim">Received</span>)}
