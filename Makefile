@@ -423,6 +423,10 @@ FUZZ_http := \
 
 FUZZ_api :=
 
+FUZZ_auth := tests/fuzz/fuzz_auth.c
+
+FUZZ_server := tests/fuzz/fuzz_config.c
+
 # ---- benchmarks: tests/bench/bench_<name>.c ----
 
 BENCH := \
