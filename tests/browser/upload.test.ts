@@ -46,11 +46,16 @@ const row = (name: string) => page.locator('.transfer', { hasText: name });
 
 test('a cut in the middle is said, and the upload goes on', opts, async () => {
 	let n = 0;
-	await page.route(/\/api\/v1\/uploads\/\d+$/, (r: Route) => (r.request().method() === 'PATCH' && ++n === 2 ? r.abort('connectionreset') : r.continue()));
+	let down = true; // from the second piece on, until it was seen
+	await page.route(/\/api\/v1\/uploads\/\d+$/, (r: Route) => {
+		if (r.request().method() === 'PATCH') n++;
+		return down && n >= 2 ? r.abort('connectionreset') : r.continue();
+	});
 	await page.goto(`${s.url}/upload`);
 	await choose(bigTrace('cut.json', 20));
 	await row('cut.json').getByText('Connection lost, trying again').waitFor();
 	await axe(page, 'the upload page after a cut');
+	down = false;
 	await row('cut.json').getByRole('link', { name: 'Open the trace' }).waitFor({ timeout: 60_000 });
 	await page.unroute(/\/api\/v1\/uploads\/\d+$/);
 	assert.ok(n >= 4, `${n} pieces`);
