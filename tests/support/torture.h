@@ -16,13 +16,20 @@
 
 #define TORTURE_MAX (1u << 18)
 
-/* Memory that the child processes share with us. */
-static inline void *torture_shared(size_t n)
+/* Memory that we share with a program that we start: it has the descriptor, and maps it in its turn. */
+static inline void *torture_map(int fd, size_t n)
 {
-	void *p = mmap(NULL, n, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+	void *p = mmap(NULL, n, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
 
 	assert_true(p != MAP_FAILED);
 	return p;
+}
+
+static inline void *torture_shared(int *fd, size_t n)
+{
+	*fd = memfd_create("torture", 0);
+	assert_true(*fd >= 0 && ftruncate(*fd, (off_t)n) == 0);
+	return torture_map(*fd, n);
 }
 
 /* Files in memory, when there is such a folder: thousands of runs make hundreds of folders each. */

@@ -28,8 +28,8 @@ struct report {
 	uint64_t count;
 };
 
-static uint32_t *stacks;    /* of the counting run, shared */
-static struct place *place; /* where the leak checker of the child finds it */
+static uint32_t *stacks; /* of the counting run, shared */
+static int stacks_fd = -1, report_fd = -1;
 
 static const char *const scripts[UPLOADS] = { "trace rank0\ntrace rank1\nfail other",
 					      "progress reading\ntrace rank2" };
@@ -254,14 +254,22 @@ static bool becomes_ready(struct place *p, int i, size_t n_traces)
 		if (memcmp(b.sha256, sha256, sizeof(sha256)) != 0)
 			continue;
 		for (int t = 0; t < 4000 && b.state != FSC_BUNDLE_READY; t++) {
-			if (b.state == FSC_BUNDLE_FAILED)
+			if (b.state == FSC_BUNDLE_FAILED) {
+				print_error("upload %d failed: %s: %s\n", i, b.err_code,
+					    b.err_message);
 				return false;
+			}
 			usleep(2000);
 			b = get_bundle(p, b.id);
 		}
 		assert_ok(p, fsc_store_bundle_traces(p->s, &p->a, b.id, &refs, &p->err));
+		if (refs.n_items != n_traces)
+			print_error("upload %d is %s, tries %lld, with %zu traces\n", i,
+				    fsc_bundle_state_name(b.state), (long long)b.tries,
+				    refs.n_items);
 		return refs.n_items == n_traces;
 	}
+	print_error("upload %d is not there\n", i);
 	return false;
 }
 
@@ -299,13 +307,44 @@ static void look_after(struct place *p, const struct report *r, int status, enum
 	place_close(p);
 }
 
+/* As a program of its own: what we have allocated, and which threads we had, is nothing that its leak checker should
+ * have to understand. */
+static void start_again(const struct place *p, enum fault_kind kind, uint64_t n)
+{
+	char text[4][24];
+
+	snprintf(text[0], sizeof(text[0]), "%d", (int)kind);
+	snprintf(text[1], sizeof(text[1]), "%llu", (unsigned long long)n);
+	snprintf(text[2], sizeof(text[2]), "%d", report_fd);
+	snprintf(text[3], sizeof(text[3]), "%d", n ? -1 : stacks_fd);
+	execl("/proc/self/exe", "test_torture", "--serve", p->dir, text[0], text[1], text[2],
+	      text[3], (char *)NULL);
+	_exit(127);
+}
+
+/* The other end of start_again. */
+static void serve_main(char **argv)
+{
+	static struct place p;
+	enum fault_kind kind = (enum fault_kind)strtol(argv[3], NULL, 10);
+	uint64_t n = strtoull(argv[4], NULL, 10);
+	int fd = (int)strtol(argv[6], NULL, 10);
+
+	snprintf(p.dir, sizeof(p.dir), "%s", argv[2]);
+	snprintf(p.store_url, sizeof(p.store_url), CONTRACT_STORE_URL, p.dir);
+	snprintf(p.blobs_url, sizeof(p.blobs_url), CONTRACT_BLOBS_URL, p.dir);
+	if (fd >= 0)
+		stacks = torture_map(fd, TORTURE_MAX * sizeof(*stacks));
+	child_main(torture_map((int)strtol(argv[5], NULL, 10), sizeof(struct report)), &p, kind, n);
+}
+
 static void run_one(enum fault_kind kind, uint64_t n, struct report *r)
 {
 	void *state = NULL;
 	int status = 0;
 
 	place_setup(&state);
-	struct place *p = place = state;
+	struct place *p = state;
 
 	place_close(p);
 	memset(r, 0, sizeof(*r));
@@ -313,7 +352,7 @@ static void run_one(enum fault_kind kind, uint64_t n, struct report *r)
 
 	assert_true(pid >= 0);
 	if (pid == 0)
-		child_main(r, p, kind, n);
+		start_again(p, kind, n);
 	assert_int_equal(waitpid(pid, &status, 0), pid);
 	look_after(p, r, status, kind, n);
 	place_teardown(&state);
@@ -321,12 +360,12 @@ static void run_one(enum fault_kind kind, uint64_t n, struct report *r)
 
 static void torture(enum fault_kind kind)
 {
-	struct report *r = torture_shared(sizeof(*r));
+	struct report *r = torture_shared(&report_fd, sizeof(*r));
 	size_t fired = 0;
 
 	if (test_is_wrapped())
 		skip();
-	stacks = torture_shared(TORTURE_MAX * sizeof(*stacks));
+	stacks = torture_shared(&stacks_fd, TORTURE_MAX * sizeof(*stacks));
 	run_one(kind, 0, r);
 	assert_true(r->acked[0] && r->acked[1] && !r->fired);
 	struct torture_plan plan = torture_plan(stacks, r->count);
@@ -335,6 +374,7 @@ static void torture(enum fault_kind kind)
 		      torture_kind(kind));
 	munmap(stacks, TORTURE_MAX * sizeof(*stacks));
 	stacks = NULL;
+	close(stacks_fd);
 	for (size_t i = 0; i < plan.len; i++) {
 		run_one(kind, plan.n[i], r);
 		fired += r->fired || strcmp(r->step, "done") != 0;
@@ -344,6 +384,7 @@ static void torture(enum fault_kind kind)
 	assert_true(fired >= plan.len * 8 / 10);
 	free(plan.n);
 	munmap(r, sizeof(*r));
+	close(report_fd);
 }
 
 static void an_allocation_that_fails_costs_no_acknowledged_upload(void **state)
@@ -366,6 +407,8 @@ int main(int argc, char **argv)
 	};
 
 	fake_indexer_main(argc, argv);
+	if (argc == 7 && !strcmp(argv[1], "--serve"))
+		serve_main(argv);
 	torture_use_memory();
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }
