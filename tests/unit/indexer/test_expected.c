@@ -109,7 +109,8 @@ static json_t *expected_of(const char *rel)
 
 static int visit(const char *path, const struct stat *st, int type, struct FTW *ftw)
 {
-	const char *rel = path + strlen(root) + 1;
+	const char *rel =
+		type == FTW_F ? path + strlen(root) + 1 : ""; /* the first is root itself */
 	struct fsc_indexer_job job = FSC_INDEXER_JOB_INIT;
 	struct told d;
 
