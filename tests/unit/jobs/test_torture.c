@@ -139,6 +139,7 @@ static void child_main(struct report *r, const struct place *p, enum fault_kind 
 	struct fsc_err err = FSC_ERR_INIT;
 	struct fsc_store *s = NULL;
 	struct fsc_blobs *b = NULL;
+	uint8_t digest[FSC_SHA256_LEN];
 	char log[320];
 
 	snprintf(log, sizeof(log), "%s/log", p->dir);
@@ -148,6 +149,10 @@ static void child_main(struct report *r, const struct place *p, enum fault_kind 
 		dup2(fd, 2);
 	if (fd > 2)
 		close(fd);
+	/* libcrypto sets itself up at its first use and cannot do so without memory: it crashes. That is at start-up,
+	 * before anything was taken. */
+	fsc_sha256(digest, "", 0);
+	fsc_random_bytes(digest, sizeof(digest));
 	snprintf(r->step, sizeof(r->step), "open");
 	if (!n)
 		faults_record(stacks, TORTURE_MAX);
@@ -273,6 +278,14 @@ static bool becomes_ready(struct place *p, int i, size_t n_traces)
 	return false;
 }
 
+/* The sanitizer asks for memory too, when a thread starts, and has no answer to getting none. What it left is looked
+ * at all the same. */
+static bool sanitizer_gave_up(const struct place *p, char *log, size_t cap)
+{
+	read_log(p, log, cap);
+	return strstr(log, "AddressSanitizer: CHECK failed: sanitizer_linux") != NULL;
+}
+
 static void look_after(struct place *p, const struct report *r, int status, enum fault_kind kind,
 		       uint64_t n)
 {
@@ -289,7 +302,7 @@ static void look_after(struct place *p, const struct report *r, int status, enum
 		read_log(p, log, sizeof(log));
 		/* fsc_xalloc: there is no way to say so, and nothing that was acknowledged is lost */
 		expect(kind == FAULT_ALLOC && strstr(log, "out of memory"));
-	} else {
+	} else if (status == 0 || !sanitizer_gave_up(p, log, sizeof(log))) {
 		expect(status == 0);
 		expect(!r->leaked);
 		expect(!r->acked_after_db_sync_failed);
