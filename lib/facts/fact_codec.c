@@ -142,6 +142,8 @@ enum fsc_status fsc_fact_decoder_put(struct fsc_fact_decoder *d, const void *p, 
 		d->pos = 0;
 	}
 	fsc_buf_add(&d->in, p, n);
+	if (fsc_buf_status(&d->in) == FSC_ENOMEM) /* ours, not the indexer's fault */
+		return fsc_err_set(err, FSC_ENOMEM, NULL, "facts: no memory for the stream");
 	if (fsc_buf_status(&d->in) != FSC_OK)
 		return fsc_err_set(err, fsc_buf_status(&d->in), "indexer_protocol",
 				   "fact stream does not fit its buffer");
