@@ -58,7 +58,7 @@ export function setProject(name: string | null): void {
 
 async function ask(target: string, init: RequestInit): Promise<Response> {
 	let r: Response;
-	if (project) init.headers = { ...init.headers, 'X-Fleetscope-Project': project };
+	if (project) init.headers = { 'X-Fleetscope-Project': project, ...init.headers };
 	try {
 		r = await fetch(target, { credentials: 'same-origin', ...init });
 	} catch (e) {
@@ -70,8 +70,11 @@ async function ask(target: string, init: RequestInit): Promise<Response> {
 	throw await errorOf(r.status, await r.text(), r.headers.get('x-request-id'));
 }
 
-export async function getJson<T>(path: string, params?: Params, signal?: AbortSignal): Promise<T> {
-	const r = await ask(url(path, params), { signal, headers: { Accept: 'application/json' } });
+/** `inProject`: another project than that of the page. */
+export async function getJson<T>(path: string, params?: Params, signal?: AbortSignal, inProject?: string): Promise<T> {
+	const headers: Record<string, string> = { Accept: 'application/json' };
+	if (inProject) headers['X-Fleetscope-Project'] = inProject;
+	const r = await ask(url(path, params), { signal, headers });
 	return (await r.json()) as T;
 }
 

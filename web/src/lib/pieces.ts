@@ -35,7 +35,7 @@ export function memoryKey(project: string, f: FileLike): string {
 }
 
 const number = (text: string | null): number | null => (text !== null && /^\d{1,15}$/.test(text) ? Number(text) : null);
-const passing = (status: number): boolean => status === 0 || status === 408 || status === 429 || status === 507 || (status >= 500 && status !== 501);
+export const passing = (status: number): boolean => status === 0 || status === 408 || status === 429 || status === 507 || (status >= 500 && status !== 501);
 
 /** The last answer: 202 with the bundle when all went well. */
 export async function sendPieces(file: FileLike, project: string, ports: Ports, tell: Telling): Promise<Reply> {

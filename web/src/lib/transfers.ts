@@ -3,8 +3,8 @@
 // bundle until it is ready or failed. Large files go in pieces (pieces.ts) and go on after a cut. Lives outside the
 // page, so that it goes on when another page is opened.
 import { signal } from '@preact/signals';
-import { API, currentProject, errorOf, getJson } from './api';
-import { PIECES_FROM, sendPieces } from './pieces';
+import { API, ApiError, currentProject, errorOf, getJson } from './api';
+import { passing, pauseMs, PIECES_FROM, sendPieces } from './pieces';
 import type { Ports, Reply } from './pieces';
 import type { Bundle, UploadReply } from './types';
 
@@ -14,6 +14,8 @@ export type Transfer = {
 	file: File;
 	name: string;
 	size: number;
+	/** Where it was dropped; '': the caller has one project only. A switch meanwhile does not move it. */
+	project: string;
 	phase: Phase;
 	sent: number;
 	rate: number;
@@ -26,6 +28,7 @@ export type Transfer = {
 
 const AT_ONCE = 2;
 const POLL_MS = 700;
+const ASKS = 20; // in a row without an answer
 export const transfers = signal<Transfer[]>([]);
 /** What runs for a transfer: its request, where its upload is, whether it was cancelled. */
 type Run = { request: XMLHttpRequest | null; at: string | null; project: string; cancelled: boolean };
@@ -38,7 +41,7 @@ function patch(key: number, p: Partial<Transfer>): void {
 
 function fresh(file: File): Transfer {
 	return {
-		key: nextKey++, file, name: file.name, size: file.size, phase: 'waiting', sent: 0, rate: 0,
+		key: nextKey++, file, name: file.name, size: file.size, project: currentProject() ?? '', phase: 'waiting', sent: 0, rate: 0,
 		duplicate: false, note: '', problem: '', requestId: null, bundle: null,
 	};
 }
@@ -127,6 +130,8 @@ function ports(run: Run): Ports {
 			} catch {
 				run.at = null;
 			}
+			// Another file of the same name, size and time under way: its upload is not ours.
+			if ([...runs.values()].some((r) => r !== run && r.at !== null && r.at === run.at)) run.at = null;
 			return run.at;
 		},
 		pause: (ms) => new Promise((done) => setTimeout(done, ms)),
@@ -135,14 +140,14 @@ function ports(run: Run): Ports {
 }
 
 function start(t: Transfer): void {
-	const run: Run = { request: null, at: null, project: currentProject() ?? '', cancelled: false };
+	const run: Run = { request: null, at: null, project: t.project, cancelled: false };
 	const sent = meter(t.key, t.size);
 	runs.set(t.key, run);
 	patch(t.key, { phase: 'sending' });
 	const reply = t.size >= PIECES_FROM
 		? sendPieces(t.file, run.project, ports(run), { sent, say: (note) => note !== transfers.value.find((x) => x.key === t.key)?.note && patch(t.key, { note }) })
 		: ask(run, 'POST', `/bundles?name=${encodeURIComponent(t.name)}`, { 'Content-Type': 'application/octet-stream' }, t.file, sent);
-	void reply.then((r) => (run.cancelled ? undefined : finished(t.key, r)));
+	void reply.then((r) => (run.cancelled ? undefined : finished(t, r)));
 }
 
 function ended(key: number, p: Partial<Transfer>): void {
@@ -151,27 +156,35 @@ function ended(key: number, p: Partial<Transfer>): void {
 	pump();
 }
 
-async function finished(key: number, r: Reply): Promise<void> {
+async function finished(t: Transfer, r: Reply): Promise<void> {
+	const { key } = t;
 	if (r.status === 0) return ended(key, { phase: 'failed', note: '', problem: 'The connection broke before the server had the whole file' });
 	if (r.status !== 202) {
 		const e = await errorOf(r.status, r.text, r.header('x-request-id'));
 		return ended(key, { phase: 'failed', note: '', problem: e.message, requestId: e.requestId });
 	}
 	const done = JSON.parse(r.text) as UploadReply;
-	ended(key, { phase: 'indexing', note: '', duplicate: done.duplicate, sent: transfers.value.find((t) => t.key === key)?.size ?? 0 });
-	return follow(key, done.id);
+	ended(key, { phase: 'indexing', note: '', duplicate: done.duplicate, sent: t.size });
+	return follow(t, done.id);
 }
 
-async function follow(key: number, id: string): Promise<void> {
+/** The server has the file: a cut, or another project on the page, does not make that a failure. */
+async function follow({ key, project }: Transfer, id: string): Promise<void> {
+	let lost = 0;
 	while (transfers.value.some((t) => t.key === key && t.phase === 'indexing')) {
 		try {
-			const bundle = await getJson<Bundle>(`/bundles/${id}`);
+			const bundle = await getJson<Bundle>(`/bundles/${id}`, undefined, undefined, project);
 			const phase = bundle.state === 'ready' || bundle.state === 'failed' ? bundle.state : 'indexing';
-			patch(key, { bundle, phase });
+			patch(key, { bundle, phase, note: '' });
+			lost = 0;
 			if (phase !== 'indexing') return;
 		} catch (e) {
-			return patch(key, { phase: 'failed', problem: (e as Error).message });
+			const status = e instanceof ApiError ? e.status : -1;
+			if (status === 403) return patch(key, { phase: 'ready', note: 'Received. This account may not see what becomes of it.' });
+			if (!passing(status) || lost >= ASKS) return patch(key, { phase: 'failed', note: '', problem: (e as Error).message });
+			patch(key, { note: 'Received; connection lost, asking again' });
+			lost++;
 		}
-		await new Promise((done) => setTimeout(done, POLL_MS));
+		await new Promise((done) => setTimeout(done, lost > 0 ? pauseMs(lost - 1, null, Math.random()) : POLL_MS));
 	}
 }

@@ -4,6 +4,7 @@ import { useEffect, useRef, useState } from 'preact/hooks';
 import { server } from '../app/session';
 import { Button, Command } from '../components/basics';
 import { Icon } from '../components/icons';
+import { currentProject } from '../lib/api';
 import { bytes, int, pct, span } from '../lib/format';
 import { addFiles, cancel, remove, retry, transfers } from '../lib/transfers';
 import type { Transfer } from '../lib/transfers';
@@ -66,7 +67,7 @@ function Row({ t }: { t: Transfer }) {
 						{t.note ? <span class="dim" role="status">{t.note}</span> : <span class="dim">{t.rate > 0 ? `${bytes(t.rate)}/s` : ''}{eta !== null && eta > 1 ? `, about ${span(eta)} left` : ''}</span>}
 					</span>
 				)}
-				{t.phase === 'indexing' && (t.bundle ? <Working r={t.bundle} /> : <span class="dim">Received</span>)}
+				{t.phase === 'indexing' && (t.note ? <span class="dim" role="status">{t.note}</span> : t.bundle ? <Working r={t.bundle} /> : <span class="dim">Received</span>)}
 				{t.phase === 'ready' && <Ready t={t} />}
 				{t.phase === 'cancelled' && <span class="dim">Cancelled</span>}
 				{t.phase === 'failed' && <Failure t={t} />}
@@ -81,12 +82,18 @@ function Row({ t }: { t: Transfer }) {
 	);
 }
 
+/** What was sent from another project opens there. */
+function traceHref(id: string, project: string): string {
+	return `/traces/${id}${project && project !== currentProject() ? `?project=${encodeURIComponent(project)}` : ''}`;
+}
+
 function Ready({ t }: { t: Transfer }) {
 	const traces = t.bundle?.traces ?? [];
 	const bad = (t.bundle?.failures ?? []).filter((f) => f.outcome === 'failed');
 	return (
 		<span class="row wrap">
-			{traces.slice(0, 8).map((x) => <a key={x.id} class="btn small primary" href={`/traces/${x.id}`}>{traces.length === 1 ? 'Open the trace' : x.rank !== null && x.rank !== undefined && x.rank >= 0 ? `Rank ${x.rank}` : x.name}</a>)}
+			{t.note && <span class="dim">{t.note}</span>}
+			{traces.slice(0, 8).map((x) => <a key={x.id} class="btn small primary" href={traceHref(x.id, t.project)}>{traces.length === 1 ? 'Open the trace' : x.rank !== null && x.rank !== undefined && x.rank >= 0 ? `Rank ${x.rank}` : x.name}</a>)}
 			{traces.length > 8 && <a href="/traces">{int(traces.length - 8)} more in the list</a>}
 			{bad.slice(0, 3).map((f) => <span class="reason" key={f.file}>{f.file}: {f.message}</span>)}
 		</span>
