@@ -59,6 +59,11 @@ test('a note on the selected range is written with the keyboard alone and marked
 	const drawn = (await marks().first().boundingBox())!;
 	assert.ok(Math.abs(drawn.x - ((await canvasBox(page)).x + m.x0)) < 1.5, 'the mark stands at the start of its range');
 	assert.match(page.url(), new RegExp(`note=${n!.id}`));
+	await page.getByRole('link', { name: 'Analysis' }).click();
+	await page.getByRole('region', { name: 'Step time' }).waitFor();
+	await page.getByRole('link', { name: 'Timeline' }).click();
+	await settled(page);
+	assert.equal(await marks().count(), 1, 'it is there after another tab of the page');
 });
 
 test('marks say their words under the pointer and with the focus', opts, async () => {

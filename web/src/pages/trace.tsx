@@ -50,7 +50,7 @@ export function TracePage({ id, tab }: { id: string; tab: Tab }) {
 			{fault && <ErrorPanel error={fault.error} what={fault.what} />}
 			{now.outdated && <Outdated t={now} onDone={t.reload} />}
 			{unready ? <Empty title="Not ready yet"><p>This trace is {t.data.state}. The page opens by itself when it is ready.</p></Empty>
-				: tab === 'timeline' ? <Timeline trace={now} /> : <AnalysisPage trace={t.data} />}
+				: tab === 'timeline' ? <Timeline trace={now} onChanged={changed} /> : <AnalysisPage trace={t.data} />}
 		</div>
 	);
 }

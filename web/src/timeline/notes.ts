@@ -21,6 +21,8 @@ export class Notes {
 	readonly at = signal<string | null>(null);
 	readonly error = signal<Error | null>(null);
 	readonly saving = signal(false);
+	/** Told what the server now has: the page keeps it for when the timeline is left and opened again. */
+	onSaved: (t: Trace) => void = () => {};
 
 	constructor(private traceId: string, first: readonly Note[] | undefined) {
 		this.take(first);
@@ -57,6 +59,7 @@ export class Notes {
 		try {
 			const t = await send<Trace>('PATCH', `/traces/${this.traceId}`, body);
 			this.take(t?.notes);
+			if (t) this.onSaved(t);
 			return true;
 		} catch (e) {
 			this.error.value = e as Error;

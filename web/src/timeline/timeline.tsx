@@ -20,15 +20,17 @@ import { Stage } from './stage';
 import { expose } from './testhook';
 import { Toolbar } from './toolbar';
 
-export function Timeline({ trace }: { trace: Trace }) {
+type Props = { trace: Trace; onChanged: (t: Trace) => void };
+
+export function Timeline({ trace, onChanged }: Props) {
 	const tracks = useLoad<TrackList>(`tracks ${trace.id}`, (s) => getJson(`/traces/${trace.id}/tracks`, undefined, s));
 	if (tracks.error && !tracks.data) return <div class="page"><Failure error={tracks.error} what="The tracks could not be loaded" retry={tracks.reload} /></div>;
 	if (!tracks.data) return <Skeleton rows={10} />;
 	if (tracks.data.tracks.length === 0) return <Empty title="This trace has no tracks"><p>Its file holds metadata only.</p></Empty>;
-	return <Loaded trace={trace} list={tracks.data} />;
+	return <Loaded trace={trace} list={tracks.data} onChanged={onChanged} />;
 }
 
-function Loaded({ trace, list }: { trace: Trace; list: TrackList }) {
+function Loaded({ trace, list, onChanged }: Props & { list: TrackList }) {
 	const model = useMemo(() => new TimelineModel(trace, list), [trace.id]);
 	const hover = useMemo(() => signal<HoverState | null>(null), []);
 	const scroll = useMemo(() => signal(0), []);
@@ -44,6 +46,7 @@ function Loaded({ trace, list }: { trace: Trace; list: TrackList }) {
 
 	useEffect(() => () => model.stop(), [model]);
 	useEffect(() => model.notes.take(trace.notes), [trace]);
+	model.notes.onSaved = onChanged;
 	const asked = writeNote.value === trace.id;
 	useEffect(() => {
 		if (!asked) return;
