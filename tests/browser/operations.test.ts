@@ -6,7 +6,7 @@ import { join } from 'node:path';
 import { after, before, test } from 'node:test';
 import { gunzipSync, gzipSync } from 'node:zlib';
 import type { Browser, BrowserContext, Page } from 'playwright-core';
-import { getJson, startServer, tempDir, uploadAndWait, type TestServer } from '../lib/server.ts';
+import { getJson, sleep, startServer, tempDir, uploadAndWait, type TestServer } from '../lib/server.ts';
 import { assertClean, axe, launch, newContext, newPage, noBrowser, settled, until, type Scheme } from './browser.ts';
 import { sampleGz } from './sample.ts';
 
@@ -154,6 +154,12 @@ test('a kept trace goes when that is asked for, a whole job too', opts, async ()
 	await page.getByRole('button', { name: /^Delete the upload/ }).click();
 	await dialog().getByText('1 kept trace is passed over.').waitFor();
 	assert.ok(await dialog().getByRole('button', { name: /^Delete/ }).isDisabled());
+	await page.route('**/api/v1/deletions', (r) => sleep(700).then(() => r.continue()));
+	await dialog().getByLabel('Delete the kept traces too').check();
+	await dialog().getByRole('button', { name: 'Delete 1 trace' }).waitFor();
+	await dialog().getByLabel('Delete the kept traces too').uncheck();
+	assert.ok(await dialog().getByRole('button', { name: /^Delete/ }).isDisabled(), 'not with the figures of the other answer');
+	await page.unroute('**/api/v1/deletions');
 	await dialog().getByLabel('Delete the kept traces too').check();
 	await dialog().getByRole('button', { name: 'Delete 1 trace' }).click();
 	await page.waitForURL(/\/traces$/);
@@ -234,7 +240,7 @@ test('a token is made, shown once, copied, used, and revoked', opts, async () =>
 	await dialog().getByLabel('Name').fill('ci pipeline');
 	await dialog().getByLabel(/^upload/).check();
 	await dialog().getByLabel('Expires after').fill('30');
-	await dialog().getByRole('button', { name: 'Make the token' }).click();
+	await dialog().getByRole('button', { name: 'Make the token' }).dblclick(); // makes one, not two
 	const secret = await dialog().locator('[data-secret]').innerText();
 	assert.match(secret, /^fst_[0-9a-f]{40}$/);
 	await axe(page, 'a secret');

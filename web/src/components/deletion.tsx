@@ -31,7 +31,7 @@ export function DeletionSummary({ d, verb }: { d: Deletion; verb: string }) {
 							<tbody>
 								{rows.map((i, n) => (
 									<tr key={n}>
-										<th scope="row" class="cut" title={i.name}>{i.name}{i.keep && <span class="dim"> kept</span>}</th>
+										<th scope="row" class="cut" title={i.name}>{i.name}{i.keep && <span class="dim"> {d.kept_skipped > 0 ? 'kept, stays' : 'kept'}</span>}</th>
 										<td>{i.trace ? 'trace' : 'upload'}</td>
 										<td class="num">{bytes(i.bytes)}</td>
 									</tr>
@@ -50,7 +50,7 @@ type Props = { title: string; targets: readonly Target[]; onClose: () => void; o
 
 export function DeleteDialog({ title, targets, onClose, onDone }: Props) {
 	const [kept, setKept] = useState<Kept>('skip');
-	const [would, setWould] = useState<Deletion | null>(null);
+	const [found, setFound] = useState<{ kept: Kept; d: Deletion } | null>(null);
 	const [error, setError] = useState<Error | null>(null);
 	const [busy, setBusy] = useState(false);
 	const [asksKept, setAsksKept] = useState(false);
@@ -59,7 +59,7 @@ export function DeleteDialog({ title, targets, onClose, onDone }: Props) {
 		setError(null);
 		deleteAll(targets, true, kept).then((d) => {
 			if (!open) return;
-			setWould(d);
+			setFound({ kept, d });
 			if (d.kept_skipped > 0) setAsksKept(true);
 		}, (e: Error) => open && setError(e));
 		return () => {
@@ -73,6 +73,8 @@ export function DeleteDialog({ title, targets, onClose, onDone }: Props) {
 			setBusy(false);
 		});
 	};
+	// What was found out for the other answer to "kept too?" must not stand beside a button that does this one.
+	const would = found?.kept === kept ? found.d : null;
 	const none = !!would && would.bundles + would.traces === 0;
 	return (
 		<Dialog title={title} onClose={onClose}>
@@ -81,7 +83,7 @@ export function DeleteDialog({ title, targets, onClose, onDone }: Props) {
 			{would && <DeletionSummary d={would} verb="Goes for good:" />}
 			{asksKept && (
 				<label class="check">
-					<input type="checkbox" checked={kept === 'delete'} onChange={(e) => setKept(e.currentTarget.checked ? 'delete' : 'skip')} />
+					<input type="checkbox" checked={kept === 'delete'} disabled={busy} onChange={(e) => setKept(e.currentTarget.checked ? 'delete' : 'skip')} />
 					Delete the kept traces too
 				</label>
 			)}

@@ -52,7 +52,7 @@ export function SelectionBar({ rows, state, change, onChanged }: Props) {
 			{chosen.length === 0 && whole && can('admin') && rows.length > 0 && <Button icon="trash" onClick={() => setDeleting({ title: `Delete ${whole.title}?`, targets: [whole.target] })}>Delete {whole.title}</Button>}
 			{error && <ErrorPanel error={error} what="Not every trace was changed" />}
 			{deleting && (
-				<DeleteDialog title={deleting.title} targets={deleting.targets} onClose={() => setDeleting(null)} onDone={() => {
+				<DeleteDialog title={deleting.title} targets={deleting.targets} onClose={() => { setDeleting(null); onChanged(); }} onDone={() => {
 					setDeleting(null);
 					change({ tick: [] }, 'replace');
 					onChanged();

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Tokens of the project: list, make one (its secret is shown once), revoke.
-import { useState } from 'preact/hooks';
+import { useRef, useState } from 'preact/hooks';
 import { who } from '../app/session';
 import { Badge, Button, Command, CopyButton, Empty, ErrorPanel } from '../components/basics';
 import { Dialog } from '../components/dialog';
@@ -96,16 +96,21 @@ function Create({ onClose, onMade }: { onClose: () => void; onMade: () => void }
 	const [made, setMade] = useState<NewToken | null>(null);
 	const [error, setError] = useState<Error | null>(null);
 	const [tried, setTried] = useState(false);
+	const making = useRef(false); // a second click before the answer would make a token whose secret nobody sees
 	const { body, errors } = createBody(f);
 	const submit = (e: Event) => {
 		e.preventDefault();
 		setTried(true);
-		if (!body) return;
+		if (!body || making.current) return;
+		making.current = true;
 		send<NewToken>('POST', '/tokens', body).then((t) => {
 			setError(null);
 			setMade(t);
 			onMade();
-		}, setError);
+		}, (fault: Error) => {
+			making.current = false;
+			setError(fault);
+		});
 	};
 	if (made) return <Dialog title="New token" onClose={onClose}><Secret t={made} onClose={onClose} /></Dialog>;
 	const note = (k: 'name' | 'scopes' | 'days', text: string) => (
