@@ -96,7 +96,7 @@ export function Panel(p: { title: string; note?: ComponentChildren; actions?: Co
 
 export function ErrorPanel({ error, what, retry }: { error: Error; what: string; retry?: () => void }) {
 	const e = error instanceof ApiError ? error : null;
-	const advice = e?.status === 0 ? 'Check that the server runs and that this machine reaches it.' : e?.status === 404 ? 'It may have been deleted.' : '';
+	const advice = e?.status === 0 ? 'Check that the server runs and that this machine reaches it.' : e?.status === 404 ? 'Perhaps it is in another project, or the address is not whole.' : '';
 	return (
 		<div class="notice err" role="alert">
 			<Icon name="failed" />

@@ -69,7 +69,7 @@ function Table({ list, page, back, next }: { list: List<AuditRow>; page: number;
 		<div class="table-box">
 			<div class="table-scroll" tabIndex={0} role="region" aria-label="Audit">
 				<table class="data audit">
-					<colgroup><col style={{ width: '170px' }} /><col style={{ width: '150px' }} /><col style={{ width: '150px' }} /><col style={{ width: '200px' }} /><col /><col style={{ width: '120px' }} /></colgroup>
+					<colgroup><col style={{ width: '196px' }} /><col style={{ width: '150px' }} /><col style={{ width: '150px' }} /><col style={{ width: '200px' }} /><col /><col style={{ width: '120px' }} /></colgroup>
 					<thead><tr><th scope="col">When</th><th scope="col">Who</th><th scope="col">Action</th><th scope="col">What</th><th scope="col">Detail</th><th scope="col">From</th></tr></thead>
 					<tbody>
 						{list.items.map((a) => (
