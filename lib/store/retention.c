@@ -35,14 +35,23 @@ static bool days_ok(int64_t days)
 	return days >= 0 && days <= FSC_RETENTION_DAYS_MAX;
 }
 
-enum fsc_status fsc_store_retention_put(struct fsc_store *s, struct fsc_retention *in,
-					struct fsc_err *err)
+enum fsc_status fsc_retention_check(const struct fsc_retention *in, struct fsc_err *err)
 {
 	if (!days_ok(in->max_age_days) || !days_ok(in->blob_age_days) || in->max_bytes < 0)
 		return fsc_err_set(err, FSC_EINVAL, "retention",
 				   "retention: days are 0 to %d, bytes are not negative; 0 is no "
 				   "limit",
 				   FSC_RETENTION_DAYS_MAX);
+	return FSC_OK;
+}
+
+enum fsc_status fsc_store_retention_put(struct fsc_store *s, struct fsc_retention *in,
+					struct fsc_err *err)
+{
+	enum fsc_status st = fsc_retention_check(in, err);
+
+	if (st != FSC_OK)
+		return st;
 	in->updated_at_ns = fsc_store_now(s);
 	return fsc_store_change(s, FSC_Q_RETENTION_PUT,
 				FSC_ARGS(fsc_v_int(in->project), fsc_v_int(in->max_age_days),

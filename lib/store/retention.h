@@ -26,7 +26,10 @@ struct fsc_retention {
 fsc_nodiscard enum fsc_status fsc_store_retention_get(struct fsc_store *s, int64_t project,
 						      struct fsc_retention *out,
 						      struct fsc_err *err);
-/* updated_at_ns is set by the store, in `in` too. FSC_EINVAL "retention": a limit is negative or too large. */
+/* FSC_EINVAL "retention": a limit is negative or too large. */
+fsc_nodiscard enum fsc_status fsc_retention_check(const struct fsc_retention *in,
+						  struct fsc_err *err);
+/* updated_at_ns is set by the store, in `in` too. Fails as fsc_retention_check does. */
 fsc_nodiscard enum fsc_status fsc_store_retention_put(struct fsc_store *s, struct fsc_retention *in,
 						      struct fsc_err *err);
 struct fsc_retentions {

@@ -323,6 +323,39 @@ static void audit_run(const struct fsc_req *req, const struct fsc_keeper_run *r)
 	fsc_api_audit(req, "retention.run", "", detail);
 }
 
+/* What a dry run is to try: the body's limits, and the project's where it leaves some out. */
+static enum fsc_status try_limits(struct fsc_req *req, struct fsc_arena *a,
+				  struct fsc_keeper_run *run, struct fsc_err *err)
+{
+	struct fsc_app *app = fsc_api_app(req);
+	struct fsc_retention limits;
+	json_t *body = NULL;
+	enum fsc_status st = fsc_api_body(req, &body, err);
+
+	if (!st)
+		st = fsc_store_retention_get(app->store, fsc_auth_project(req), &limits, err);
+	if (!st)
+		st = take_limits(body, &limits, err);
+	limits.project = fsc_auth_project(req);
+	if (!st)
+		st = fsc_keeper_try(app->keeper, a, &limits, run, err);
+	json_decref(body);
+	return st;
+}
+
+static enum fsc_status run_retention(struct fsc_req *req, struct fsc_arena *a, bool dry,
+				     struct fsc_keeper_run *run, struct fsc_err *err)
+{
+	if (!req->body.len)
+		return fsc_keeper_pass(fsc_api_app(req)->keeper, a, fsc_auth_project(req), dry, run,
+				       err);
+	if (!dry)
+		return fsc_err_set(err, FSC_EINVAL, "bad_parameter",
+				   "only a dry run (dry_run=1) tries limits; PUT /retention sets "
+				   "them");
+	return try_limits(req, a, run, err);
+}
+
 void fsc_api_retention_run(struct fsc_req *req, struct fsc_resp *resp)
 {
 	struct fsc_err err = FSC_ERR_INIT;
@@ -333,8 +366,7 @@ void fsc_api_retention_run(struct fsc_req *req, struct fsc_resp *resp)
 
 	fsc_arena_init(&a, FSC_API_ARENA_MAX);
 	if (fsc_req_i64(&dry, req, "dry_run", 0, 0, 1, &err) ||
-	    fsc_keeper_pass(fsc_api_app(req)->keeper, &a, fsc_auth_project(req), dry != 0, &run,
-			    &err)) {
+	    run_retention(req, &a, dry != 0, &run, &err)) {
 		fsc_api_fail(req, resp, &err);
 		goto out;
 	}

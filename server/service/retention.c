@@ -351,6 +351,16 @@ enum fsc_status fsc_keeper_pass(struct fsc_keeper *k, struct fsc_arena *a, int64
 	return st;
 }
 
+enum fsc_status fsc_keeper_try(struct fsc_keeper *k, struct fsc_arena *a,
+			       const struct fsc_retention *limits, struct fsc_keeper_run *out,
+			       struct fsc_err *err)
+{
+	enum fsc_status st = fsc_retention_check(limits, err);
+
+	*out = (struct fsc_keeper_run){ 0 };
+	return st == FSC_OK ? run_pass(k, limits, true, a, out, err) : st;
+}
+
 /* ---- rounds ---- */
 
 static void audit(struct fsc_keeper *k, int64_t project, const struct fsc_keeper_run *r)

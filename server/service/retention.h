@@ -65,6 +65,13 @@ struct fsc_keeper_run {
 fsc_nodiscard enum fsc_status fsc_keeper_pass(struct fsc_keeper *k, struct fsc_arena *a,
 					      int64_t project, bool dry_run,
 					      struct fsc_keeper_run *out, struct fsc_err *err);
+/*
+ * A dry run with limits that are not those of the project, but might become so. FSC_EINVAL "retention": they
+ * could not be set either.
+ */
+fsc_nodiscard enum fsc_status fsc_keeper_try(struct fsc_keeper *k, struct fsc_arena *a,
+					     const struct fsc_retention *limits,
+					     struct fsc_keeper_run *out, struct fsc_err *err);
 
 /* The clock is right as it is, says a person. *was: the latest time that was believed. */
 fsc_nodiscard enum fsc_status fsc_keeper_confirm_clock(struct fsc_keeper *k, int64_t *was_ns,

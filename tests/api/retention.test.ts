@@ -105,6 +105,24 @@ test('storage adds up, and a dry run says what a pass would take', async () => {
 	await call(s, 'PUT', '/api/v1/retention', { body: { max_bytes: 0 } });
 });
 
+test('a dry run tries limits that nobody has set, and a pass takes none from its body', async () => {
+	const o = await storage();
+	const attempt = (body: object, query = '?dry_run=1') => call(s, 'POST', `/api/v1/retention/run${query}`, { body });
+	assert.equal((await attempt({ max_bytes: o.blob_bytes + o.segment_bytes })).json.bundles, 0);
+	const some = (await attempt({ max_bytes: o.blob_bytes + o.segment_bytes - 1 })).json;
+	assert.deepEqual([some.dry_run, some.bundles, some.items[0].reason], [true, 1, 'bytes']);
+	assert.equal((await attempt({ max_bytes: 1 })).json.bundles, o.bundles);
+	assert.equal((await call(s, 'POST', '/api/v1/retention/run?dry_run=1')).json.bundles, 0, 'without a body: the limits that are set');
+	await call(s, 'PUT', '/api/v1/retention', { body: { max_bytes: 1 << 30 } });
+	assert.equal((await attempt({ max_age_days: 1 })).json.bundles, 0);
+	assert.equal((await attempt({ max_bytes: 1 })).json.bundles, o.bundles, 'instead of the limit that is set');
+	for (const body of [{ max_age_days: -1 }, { max_age_days: 36501 }, { max_bytes: -1 }, { max_bytes: '1' }, { bytes: 1 }, []]) assert.equal((await attempt(body)).status, 400, JSON.stringify(body));
+	assert.equal((await attempt({ max_bytes: 1 }, '')).status, 400, 'limits of a pass are those that are set');
+	const after = await storage();
+	assert.deepEqual([after.bundles, after.policy.max_bytes], [o.bundles, 1 << 30]);
+	await call(s, 'PUT', '/api/v1/retention', { body: { max_bytes: 0 } });
+});
+
 test('a pass without limits takes nothing', async () => {
 	const before = await storage();
 	const run = await call(s, 'POST', '/api/v1/retention/run');

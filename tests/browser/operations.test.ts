@@ -182,7 +182,15 @@ test('a policy is checked while it is typed, shows what it would take, and is sa
 	await page.getByLabel('Keep at most').fill('1');
 	await page.getByLabel('Unit of the most bytes').selectOption('MiB');
 	await page.getByLabel('Keep at most').press('Enter');
-	await dialog().getByText(/it would take/).waitFor();
+	await dialog().getByText('Now it would take nothing').waitFor(); // as the server says of these limits
+	await dialog().getByRole('button', { name: 'Cancel' }).click();
+	await page.route(/retention\/run\?dry_run=1$/, async (r) => {
+		assert.deepEqual(r.request().postDataJSON(), { max_age_days: 30, blob_age_days: 7, max_bytes: 2 ** 20 });
+		await r.fulfill({ response: await r.fetch({ postData: { max_bytes: 1 } }) }); // a limit that the form does not take, for something to go
+	});
+	await page.getByRole('button', { name: 'Review and save' }).click();
+	await dialog().getByText(/Now it would take \d+ uploads and \d+ traces/).waitFor();
+	await page.unroute(/retention\/run\?dry_run=1$/);
 	await axe(page, 'the review of a policy');
 	await dialog().getByRole('button', { name: /^Save/ }).click();
 	await until(page, 'the dialog goes', () => !document.querySelector('dialog[open]'));
