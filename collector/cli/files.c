@@ -75,6 +75,13 @@ static enum fsc_status add_entry(struct fsc_cli_files *f, char *path, bool recur
 	return st;
 }
 
+static bool ends_with_slash(const char *path)
+{
+	size_t n = strlen(path);
+
+	return n && path[n - 1] == '/';
+}
+
 static enum fsc_status add_folder(struct fsc_cli_files *f, const char *path, bool recursive,
 				  int depth, struct fsc_err *err)
 {
@@ -90,8 +97,11 @@ static enum fsc_status add_folder(struct fsc_cli_files *f, const char *path, boo
 		return fsc_err_sys(err, errno, "%s", path);
 	for (int i = 0; i < n; i++) {
 		if (!st)
-			st = add_entry(f, fsc_xasprintf("%s/%s", path, names[i]->d_name), recursive,
-				       depth, err);
+			st = add_entry(f,
+				       fsc_xasprintf("%s%s%s", path,
+						     ends_with_slash(path) ? "" : "/",
+						     names[i]->d_name),
+				       recursive, depth, err);
 		/* scandir allocates with malloc, which our allocator is */
 		fsc_free(names[i]);
 	}

@@ -405,6 +405,11 @@ static int check_item(struct push *p, struct item *it)
 		fsc_cli_progress_clear(&it->progress);
 		complain_failed(it->path, a.body);
 		rc = FSC_PUSH_REFUSED;
+	} else if (a.status == 403) {
+		fsc_cli_progress_clear(&it->progress);
+		complain(it->path, "not_told",
+			 "stored, but the token may not ask what became of it (scope read)");
+		rc = FSC_PUSH_NOT_YET;
 	} else if (a.status != 200 && !fsc_cli_answer_is_temporary(&a)) {
 		fsc_cli_progress_clear(&it->progress);
 		complain_answer(it->path, &a);
@@ -465,7 +470,7 @@ int fsc_cli_push(int argc, char **argv)
 		"FILE|FOLDER...",
 		"Sends traces, profiles and bundles to the server.\v"
 		"Exit status: 0 done, 1 refused or not indexable, 2 usage or unreadable file, "
-		"3 no server, 4 not indexed within the wait.",
+		"3 no server, 4 not known to be indexed within the wait.",
 		NULL,
 		NULL,
 		NULL

@@ -16,7 +16,8 @@ enum fsc_push_exit {
 		1, /* the server refused a file, or could not index it: pushing again will not help */
 	FSC_PUSH_USAGE = 2,	/* command line, or a local file that cannot be read */
 	FSC_PUSH_NO_SERVER = 3, /* no answer, or only temporary errors, after all retries */
-	FSC_PUSH_NOT_YET = 4,	/* --wait: stored, but not indexed within --wait-timeout */
+	FSC_PUSH_NOT_YET =
+		4, /* --wait: stored, but not known to be indexed: --wait-timeout, or no scope read */
 };
 
 int fsc_cli_push(int argc, char **argv);

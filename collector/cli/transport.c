@@ -39,7 +39,7 @@ struct fsc_cli_transport *fsc_cli_transport_new(const char *server, const char *
 	curl_global_init(CURL_GLOBAL_DEFAULT);
 	t->curl = curl_easy_init();
 	t->server = fsc_xstrndup(server, n);
-	if (token)
+	if (token && *token)
 		t->authorization = fsc_xasprintf("Authorization: Bearer %s", token);
 	return t;
 }

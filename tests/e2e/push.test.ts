@@ -80,8 +80,9 @@ test('the token comes from the environment or a file and is sent as bearer', asy
 	assert.equal((await push(['--server', s.url, path], { FLEETSCOPE_TOKEN: 'secret-1' })).code, 0);
 	assert.equal((await push(['--server', s.url, '--token-file', tokenFile, path])).code, 0);
 	assert.equal((await push(['--server', s.url, path])).code, 0);
+	assert.equal((await push(['--server', s.url, path], { FLEETSCOPE_TOKEN: '' })).code, 0);
 	s.server.close();
-	assert.deepEqual(s.seen.map((q) => q.headers.authorization), ['Bearer secret-1', 'Bearer secret-2', undefined]);
+	assert.deepEqual(s.seen.map((q) => q.headers.authorization), ['Bearer secret-1', 'Bearer secret-2', undefined, undefined]);
 });
 
 test('temporary errors and cut connections are tried again, with the same body and key', async () => {
@@ -124,6 +125,15 @@ test('--wait follows the bundle to ready and prints the page of its trace', asyn
 	assert.ok(s.seen.slice(1).every((q) => q.url.pathname === '/api/v1/bundles/77'));
 });
 
+test('--wait without the right to ask says that the file is stored, and exits 4', async () => {
+	const path = file('u.json');
+	const s = await stub((q) => (q.method === 'POST' ? accepted : { status: 403, body: { error: { code: 'scope_missing', message: 'the token lacks the scope read' } } }));
+	const r = await push(['--server', s.url, '--wait', path]);
+	s.server.close();
+	assert.equal(r.code, 4);
+	assert.match(r.err, /u\.json: not_told: stored, but the token may not ask/);
+});
+
 test('--wait reports a failed bundle with code, file and offset, and exits 1', async () => {
 	const path = file('f.json'), error = { code: 'json_truncated', message: 'file ends inside an event', file: 'f.json', offset: 17 };
 	const s = await stub((q) => (q.method === 'POST' ? accepted : { status: 200, body: { id: '77', state: 'failed', error } }));
@@ -162,7 +172,9 @@ test('folders give their files by name, sub-folders only with --recursive, links
 	assert.deepEqual(s.seen.map((q) => q.url.searchParams.get('name')), ['a.json.gz', 'b.json']);
 	assert.match(flat.err, /1 other files left out/);
 	s.seen.length = 0;
-	assert.equal((await push(['--server', s.url, root, '-r'])).code, 0);
+	const deep = await push(['--server', s.url, `${root}/`, '-r']);
+	assert.equal(deep.code, 0);
+	assert.ok(!deep.out.includes('//'), deep.out);
 	assert.deepEqual(s.seen.map((q) => q.url.searchParams.get('name')), ['a.json.gz', 'b.json', 'c.tar.zst']);
 	s.server.close();
 });
