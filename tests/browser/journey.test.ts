@@ -103,6 +103,7 @@ test('the list shows the trace and the failed file, filters, and keeps its state
 	await until(page, 'all rows after clearing', () => document.querySelectorAll('table.list tbody tr').length === 3);
 	await failed.getByRole('button', { name: 'Details' }).click();
 	await page.locator('dialog[open]').getByText('broken.json').first().waitFor();
+	assert.ok(!(await page.locator('dialog[open]').innerText()).includes('No losses'), 'an upload that failed has no events that are all there');
 	await axe(page, 'the details of an upload');
 	await page.keyboard.press('Escape');
 });

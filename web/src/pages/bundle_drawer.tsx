@@ -26,6 +26,11 @@ export function BundleDrawer({ id, onClose, onChanged }: { id: string; onClose: 
 	);
 }
 
+/** Does every file of it stand here as a trace? Only then "no losses" says something. */
+function whole(b: Bundle): boolean {
+	return b.state === 'ready' && (b.traces?.length ?? 0) > 0 && (b.failures?.length ?? 0) === 0;
+}
+
 function Body({ b, onChanged, onDeleted }: { b: Bundle; onChanged: () => void; onDeleted: () => void }) {
 	const [error, setError] = useState<Error | null>(null);
 	const [deleting, setDeleting] = useState(false);
@@ -57,7 +62,7 @@ function Body({ b, onChanged, onDeleted }: { b: Bundle; onChanged: () => void; o
 				</section>
 			)}
 			{(b.failures?.length ?? 0) > 0 && <Failures b={b} />}
-			{b.losses && <LossTable losses={b.losses} />}
+			{b.losses && (whole(b) || b.losses.some((l) => l.count > 0)) && <LossTable losses={b.losses} />}
 			{error && <ErrorPanel error={error} what="That did not work" />}
 			<div class="row">
 				{can('upload') && <Button icon="retry" onClick={again}>Re-index</Button>}
