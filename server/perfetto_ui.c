@@ -24,7 +24,7 @@ enum fsc_status fsc_server_perfetto_start(struct fsc_server *s, struct fsc_err *
 		return FSC_OK;
 	st = fsc_folder_open(&s->app.perfetto_ui, c->perfetto_ui, err);
 	if (st)
-		return st;
+		return fsc_err_wrap(err, "perfetto-ui: %s", c->perfetto_ui);
 	if (!fsc_folder_has(s->app.perfetto_ui, "index.html"))
 		return fsc_err_set(err, FSC_EINVAL, "perfetto_ui",
 				   "perfetto-ui: %s has no index.html; it wants the unpacked "
