@@ -201,11 +201,9 @@ test('clicking a kernel shows its launch, its arguments and its neighbours', opt
 	const text = await page.locator('.d-right').innerText();
 	for (const part of [/cudaLaunchKernel/, /40\.000 µs/, /\[16, 64, 1\]/, /\[256, 1, 1\]/, /232/, /144 KiB/, new RegExp(`${GEMMS_PER_STEP * STEPS} in trace`)]) assert.match(text, part);
 	await page.getByRole('button', { name: 'Next of the same name' }).click();
-	await until(page, 'the next of the same name', () => (window.__ui!.details()?.ts ?? 0) > 0 && !location.search.includes('sel=none'));
+	await page.waitForFunction((start) => (window.__ui!.details()?.ts ?? 0) > start, at.t0); // the next of the same name
 	await page.keyboard.press('Shift+BracketLeft');
-	const start = at.t0;
-	await page.waitForTimeout(300);
-	assert.equal(await page.evaluate(() => window.__ui!.details()!.ts), start);
+	await page.waitForFunction((start) => window.__ui!.details()?.ts === start, at.t0); // and back
 	await page.getByRole('button', { name: /All \d+ args/ }).click();
 	await page.locator('dialog[open]').getByText('registers per thread').waitFor();
 	await page.keyboard.press('Escape');
