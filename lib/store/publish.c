@@ -156,6 +156,8 @@ static enum fsc_status insert_trace(struct fsc_db *db, struct publish *p,
 
 	fsc_buf_clear(&p->search);
 	fsc_store_search_text(&p->search, parts, FSC_ARRAY_LEN(parts));
+	if (fsc_buf_status(&p->search) == FSC_ENOMEM)
+		return fsc_err_set(err, FSC_ENOMEM, NULL, "facts: no memory for the names");
 	if (fsc_buf_status(&p->search) != FSC_OK)
 		return bad(err, "the names of a trace are too long");
 	st = fsc_db_run(db, FSC_Q_TRACE_UPSERT,

@@ -379,6 +379,8 @@ static enum fsc_status take_body(struct exchange *x, const char *data, size_t n,
 	if (req->sink.write)
 		return req->sink.write(req->sink.ctx, data, n, err);
 	fsc_buf_add(&req->body, data, n);
+	if (fsc_buf_status(&req->body) == FSC_ENOMEM)
+		return fsc_err_set(err, FSC_ENOMEM, NULL, "no memory for the body");
 	return fsc_buf_status(&req->body)
 		       ? fsc_err_set(err, fsc_buf_status(&req->body), "body_too_large",
 				     "the body passes its limit")

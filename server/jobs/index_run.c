@@ -91,7 +91,8 @@ static enum fsc_status spool(struct run *r, const struct fsc_fact *f, struct fsc
 	if (st != FSC_OK)
 		return st;
 	st = fsc_fact_encode(&r->buf, f);
-
+	if (st == FSC_ENOMEM) /* ours, not the row's fault */
+		return fsc_err_set(err, st, NULL, "facts: no memory for a row");
 	if (st != FSC_OK)
 		return fsc_err_set(err, st, "facts", "facts: a row does not fit");
 	return r->buf.len >= SPOOL_BUFFER ? flush(r, err) : FSC_OK;
