@@ -7,6 +7,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, before, test } from 'node:test';
 import type { Browser, BrowserContext, Page, Route } from 'playwright-core';
+import { startRelay } from '../lib/relay.ts';
 import { getJson, sleep, startServer, type TestServer } from '../lib/server.ts';
 import { axe, launch, newContext, newPage, noBrowser } from './browser.ts';
 
@@ -61,6 +62,32 @@ test('a cut in the middle is said, and the upload goes on', opts, async () => {
 	assert.ok(n >= 4, `${n} pieces`);
 	assert.deepEqual(readdirSync(join(s.data, 'upload')), []);
 	assert.equal(await page.evaluate(() => Object.keys(localStorage).filter((k) => k.startsWith('fleetscope.upload:')).length), 0);
+});
+
+test('cuts inside a piece cost no byte twice that the server had, and nobody else is blamed', opts, async () => {
+	let cuts = 3;
+	const relay = await startRelay(Number(new URL(s.url).port), () => (cuts-- > 0 ? 3 * MIB : Infinity));
+	const said = new Set<string>();
+	try {
+		const there = await newContext(b);
+		const { page: p } = await newPage(there);
+		await p.goto(`${relay.url}/upload`);
+		await p.exposeFunction('saw', (text: string) => void said.add(text.replace(/[\d.]+ MiB/, 'N MiB')));
+		await p.evaluate(() => new MutationObserver(() => {
+			for (const e of document.querySelectorAll('.transfer [role=status]')) (window as unknown as { saw: (t: string) => void }).saw(e.textContent ?? '');
+		}).observe(document.body, { subtree: true, childList: true, characterData: true }));
+		await p.locator('#file-picker').setInputFiles([bigTrace('inside.json', 24)]);
+		await p.locator('.transfer', { hasText: 'inside.json' }).getByRole('link', { name: 'Open the trace' }).waitFor({ timeout: 90_000 });
+		await there.close();
+	} finally {
+		relay.stop();
+	}
+	assert.equal(relay.cuts(), 3);
+	assert.ok(relay.sent() < 24.2 * MIB + 3 * 2 * MIB, `${relay.sent()} bytes for 24 MiB`);
+	assert.deepEqual([...said].filter((x) => /elsewhere/.test(x)), []);
+	assert.ok(said.has('Connection lost, trying again') || said.has('Going on from N MiB'), [...said].join());
+	const list = await getJson(s, '/bundles?limit=10');
+	assert.equal(list.items.filter((x: { name: string; state: string }) => x.name === 'inside.json' && x.state === 'ready').length, 1);
 });
 
 test('the same file chosen again after a reload goes on where it was', opts, async () => {

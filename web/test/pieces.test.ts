@@ -73,6 +73,32 @@ test('after a cut it asks where it is and goes on there', async () => {
 	assert.deepEqual(f.said, ['Connection lost, trying again', 'Going on from 8.0 MiB']);
 });
 
+test('a piece that the browser sent again by itself is no second sender', async () => {
+	const f = new Fake();
+	f.faults.set(2, (s) => { s.have += PIECE; s.sentBytes += PIECE; return { status: 409, header: (n) => (n === 'Upload-Offset' ? String(s.have) : null) }; });
+	assert.equal((await f.run()).status, 202);
+	assert.deepEqual(f.calls, ['POST', 'PATCH', 'PATCH', 'PATCH', 'PATCH']);
+	assert.deepEqual([f.said, f.pauses], [[], 0]);
+});
+
+test('an upload that moves under us again and again is said, and is not asked for without a pause', async () => {
+	const f = new Fake();
+	for (let i = 2; i < 5; i++) f.faults.set(i, (s) => ({ status: 409, header: (n) => (n === 'Upload-Offset' ? String(s.have) : null) }));
+	assert.equal((await f.run()).status, 202);
+	assert.deepEqual([f.said, f.pauses], [['Sent from elsewhere too, waiting', 'Sent from elsewhere too, waiting'], 2]);
+});
+
+test('where it goes on is said until a piece has arrived', async () => {
+	const f = new Fake();
+	const said: string[] = [];
+	f.faults.set(2, () => ({}));
+	const r = await sendPieces(file, 'p', f.ports, { sent: (n) => said.push(String(n)), say: (t) => said.push(t) });
+	assert.equal(r.status, 202);
+	const on = said.indexOf('Going on from 8.0 MiB');
+	assert.deepEqual(said.slice(on + 1, on + 4), [PIECE, 2 * PIECE, 2 * PIECE].map(String), 'nothing takes it away before the piece is there');
+	assert.equal(said[on + 4], '');
+});
+
 test('a page that was loaded again goes on with the upload that it remembers', async () => {
 	const f = new Fake();
 	f.faults.set(2, (s) => { s.stopped = true; return {}; });

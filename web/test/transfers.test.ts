@@ -8,6 +8,7 @@ import { addFiles, remove, transfers } from '../src/lib/transfers';
 
 type Sent = { method: string; url: string; project: string; body: Blob | null; answer: (status: number, text: string, headers?: Record<string, string>) => void };
 let sent: Sent[] = [];
+let requests: FakeXhr[] = [];
 
 /** Holds each request until the test answers it. */
 class FakeXhr {
@@ -30,6 +31,7 @@ class FakeXhr {
 		this.onloadend();
 	}
 	send(body: Blob | null): void {
+		requests.push(this);
 		sent.push({ ...this.what, body, answer: (status, text, headers = {}) => {
 			Object.assign(this, { status, responseText: text, headers });
 			this.onloadend();
@@ -55,6 +57,7 @@ async function until(what: string, ok: () => boolean): Promise<void> {
 afterEach(() => {
 	for (const t of transfers.value) remove(t.key);
 	sent = [];
+	requests = [];
 	memory.clear();
 	setProject(null);
 });
@@ -104,6 +107,15 @@ test('who may send but not read is told that the file arrived; a bundle that is 
 	assert.deepEqual(transfers.value.map((t) => t.phase), ['ready', 'failed']);
 	assert.match(transfers.value[0].note, /Received/);
 	assert.match(transfers.value[1].problem, /deleted/);
+});
+
+test('progress shows the last bytes that were told, however close together they came', async () => {
+	addFiles([fileOf('a', 1000)]);
+	const progress = (loaded: number) => (requests[0] as FakeXhr).upload.onprogress!({ loaded });
+	for (const n of [10, 20, 700]) progress(n);
+	await until('the last of them is shown', () => transfers.value[0].sent === 700);
+	sent[0].answer(500, '{"error":{"code":"x","message":"y"}}');
+	await until('it failed', () => transfers.value[0].phase === 'failed');
 });
 
 test('two files of one name, size and time are two uploads', async () => {

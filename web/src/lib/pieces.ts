@@ -45,6 +45,8 @@ export async function sendPieces(file: FileLike, project: string, ports: Ports, 
 	let farthest = 0;
 	let attempt = 0;
 	let starts = 0;
+	let conflicts = 0; // in a row
+	let goingOn = false; // it is said, until a piece arrived
 	const ask = async (): Promise<Reply> => {
 		if (!at) {
 			starts++;
@@ -60,6 +62,7 @@ export async function sendPieces(file: FileLike, project: string, ports: Ports, 
 		if (offset === null) {
 			const r = await ports.send('HEAD', at, {}, null, () => {});
 			if (r.status === 204) offset = number(r.header('Upload-Offset'));
+			goingOn = !!offset;
 			if (offset) tell.say(`Going on from ${mib(offset)}`);
 			return r;
 		}
@@ -68,9 +71,10 @@ export async function sendPieces(file: FileLike, project: string, ports: Ports, 
 		const r = await ports.send('PATCH', at, {
 			'Content-Type': 'application/partial-upload', 'Upload-Offset': String(from), 'Upload-Complete': to === file.size ? '?1' : '?0',
 		}, file.slice(from, to), (n) => {
-			if (n > 0) tell.say('');
+			if (n > 0 && !goingOn) tell.say('');
 			tell.sent(from + n);
 		});
+		if (r.status === 204) goingOn = false;
 		offset = r.status === 204 || r.status === 409 ? number(r.header('Upload-Offset')) : null;
 		return r;
 	};
@@ -85,6 +89,7 @@ export async function sendPieces(file: FileLike, project: string, ports: Ports, 
 			farthest = offset;
 			attempt = 0;
 		}
+		conflicts = r.status === 409 ? conflicts + 1 : 0;
 		if (r.status === 204 && offset !== null) tell.sent(offset);
 		else if ((r.status === 404 || r.status === 410) && at && starts < STARTS) {
 			ports.remember(key, null); // it ran out, or its server lost it
@@ -93,6 +98,8 @@ export async function sendPieces(file: FileLike, project: string, ports: Ports, 
 			farthest = 0;
 			continue;
 		}
+		// The browser sent a piece again by itself, whose first sending had arrived: on from there.
+		if (r.status === 409 && offset !== null && conflicts === 1) continue;
 		if (r.status === 201 || r.status === 204) {
 			if (at && (offset !== null || r.status === 201)) continue;
 			return r;

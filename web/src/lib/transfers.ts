@@ -97,18 +97,28 @@ function ask(run: Run, method: string, path: string, headers: Record<string, str
 	});
 }
 
-/** Bytes that left, as progress: not more often than it is worth painting. */
+const PAINT_MS = 200;
+
+/** Bytes that left, as progress: not more often than it is worth painting, but the last of them always. */
 function meter(key: number, size: number): (sent: number) => void {
 	let at = performance.now();
 	let seen = 0;
 	let rate = 0;
-	return (sent) => {
+	let newest = 0;
+	let later: ReturnType<typeof setTimeout> | null = null;
+	const paint = () => {
 		const now = performance.now();
-		if (now - at < 200 && sent < size) return;
-		rate = smoothRate(rate, Math.max(0, sent - seen), now - at);
+		if (later) clearTimeout(later);
+		later = null;
+		rate = smoothRate(rate, Math.max(0, newest - seen), now - at);
 		at = now;
-		seen = sent;
-		patch(key, { sent, rate });
+		seen = newest;
+		if (runs.has(key)) patch(key, { sent: newest, rate });
+	};
+	return (sent) => {
+		newest = sent;
+		if (sent >= size || performance.now() - at >= PAINT_MS) paint();
+		else later ??= setTimeout(paint, PAINT_MS);
 	};
 }
 
