@@ -346,11 +346,18 @@ static enum fsc_status dir_remove(struct fsc_blobs *b, const char *key, struct f
 
 	/* Deletes share the lock among themselves; who holds the files has it alone. A descriptor for each, since
 	 * the lock belongs to the descriptor. */
-	if (!strncmp(key, "blob/", 5) || !strncmp(key, "seg/", 4))
+	if (!strncmp(key, "blob/", 5) || !strncmp(key, "seg/", 4)) {
 		hold = openat(d->fd, HOLD_FILE, O_RDONLY | O_CLOEXEC);
-	if (hold >= 0 && flock(hold, LOCK_SH | LOCK_NB) && errno == EWOULDBLOCK)
-		st = fsc_err_set(err, FSC_EBUSY, "files_held",
-				 "storage: %s stays until the backup that runs is done", key);
+		/* Without the lock file there is no backup; without a descriptor for it nobody knows. */
+		if (hold < 0 && errno != ENOENT)
+			return sys_err(err, errno, "open", HOLD_FILE);
+	}
+	if (hold >= 0 && flock(hold, LOCK_SH | LOCK_NB))
+		st = errno == EWOULDBLOCK
+			     ? fsc_err_set(err, FSC_EBUSY, "files_held",
+					   "storage: %s stays until the backup that runs is done",
+					   key)
+			     : sys_err(err, errno, "lock", HOLD_FILE);
 	if (st == FSC_OK && unlinkat(d->fd, key, 0))
 		st = sys_err(err, errno, "remove", key);
 	if (hold >= 0)

@@ -2,6 +2,8 @@
 /* Contract of store/blob.h. Included by one test program per implementation, see contract.h. */
 #include "tests/store/contract.h"
 
+#include <sys/resource.h>
+
 static void put_text(struct place *p, const char *text, uint8_t sha256[FSC_SHA256_LEN],
 		     bool *existed)
 {
@@ -233,6 +235,28 @@ static void what_is_held_is_not_deleted_by_anyone(void **state)
 	close(hold);
 }
 
+/* Without a descriptor to look at the lock of a backup, nothing is deleted: it might run. */
+static void without_descriptors_nothing_is_deleted(void **state)
+{
+	struct place *p = *state;
+	uint8_t sha256[FSC_SHA256_LEN];
+	struct rlimit was, none;
+	uint64_t size;
+	enum fsc_status st;
+
+	put_text(p, "stays", sha256, NULL);
+	assert_int_equal(getrlimit(RLIMIT_NOFILE, &was), 0);
+	none = was;
+	none.rlim_cur = 0;
+	assert_int_equal(setrlimit(RLIMIT_NOFILE, &none), 0);
+	st = fsc_blob_delete(p->b, sha256, &p->err);
+	assert_int_equal(setrlimit(RLIMIT_NOFILE, &was), 0);
+	assert_true(st < 0);
+	fsc_err_clear(&p->err);
+	assert_ok(p, fsc_blob_stat(p->b, sha256, &size, &p->err));
+	assert_ok(p, fsc_blob_delete(p->b, sha256, &p->err));
+}
+
 static void a_file_is_copied_whole_under_its_name(void **state)
 {
 	struct place *p = *state;
@@ -299,6 +323,7 @@ int main(void)
 		contract_test(uploads_that_do_not_fit_are_refused),
 		contract_test(the_reserve_can_be_given_up_and_taken_back),
 		contract_test(what_is_held_is_not_deleted_by_anyone),
+		contract_test(without_descriptors_nothing_is_deleted),
 		contract_test(a_file_is_copied_whole_under_its_name),
 		contract_test(a_folder_opened_for_reading_is_not_made),
 		contract_test(data_outlive_the_process),
