@@ -359,22 +359,25 @@ static enum fsc_status run_retention(struct fsc_req *req, struct fsc_arena *a, b
 void fsc_api_retention_run(struct fsc_req *req, struct fsc_resp *resp)
 {
 	struct fsc_err err = FSC_ERR_INIT;
-	struct fsc_keeper_run run;
+	struct fsc_keeper_run run = { 0 };
 	struct fsc_arena a;
 	struct fsc_json j;
-	int64_t dry;
+	int64_t dry = 0;
+	enum fsc_status st;
 
 	fsc_arena_init(&a, FSC_API_ARENA_MAX);
-	if (fsc_req_i64(&dry, req, "dry_run", 0, 0, 1, &err) ||
-	    run_retention(req, &a, dry != 0, &run, &err)) {
-		fsc_api_fail(req, resp, &err);
-		goto out;
-	}
-	if (!dry)
+	st = fsc_req_i64(&dry, req, "dry_run", 0, 0, 1, &err);
+	if (!st)
+		st = run_retention(req, &a, dry != 0, &run, &err);
+	/* One that failed may have deleted before. */
+	if (!dry && (!st || run.taken.bundles || run.taken.blobs))
 		audit_run(req, &run);
-	j = fsc_resp_json(resp, 200);
-	emit_run(&j, &run, dry != 0);
-out:
+	if (st) {
+		fsc_api_fail(req, resp, &err);
+	} else {
+		j = fsc_resp_json(resp, 200);
+		emit_run(&j, &run, dry != 0);
+	}
 	fsc_arena_fini(&a);
 }
 
