@@ -201,20 +201,23 @@ enum fsc_status fsc_backup(const struct fsc_backup_opts *o, struct fsc_backup_do
 	if (st == FSC_OK)
 		st = check_places(o, err);
 	if (st == FSC_OK)
+		st = fsc_blobs_open(&src, o->data, &use, err);
+	/* Held to the very end: a second backup that waits may be one into the same folder. */
+	if (st == FSC_OK)
+		st = fsc_blobs_hold(&hold, src, o->wait_ms ? o->wait_ms : WAIT_MS, err);
+	if (st == FSC_OK)
 		st = fsc_backup_mark(o->out, FSC_BACKUP_PART, &again, err);
 	/* From here on the backup that was here before does not count any more. */
 	if (st == FSC_OK)
 		st = fsc_backup_unmark(o->out, FSC_BACKUP_JSON, err);
 	if (st == FSC_OK)
-		st = fsc_blobs_open(&src, o->data, &use, err);
-	if (st == FSC_OK)
-		st = fsc_blobs_hold(&hold, src, o->wait_ms ? o->wait_ms : WAIT_MS, err);
-	if (st == FSC_OK)
 		st = copy_database(o, err);
 	if (st == FSC_OK)
 		st = copy_files(o, src, again, done, err);
+	if (st == FSC_OK)
+		st = finish(o, done, err);
 	if (hold >= 0)
 		close(hold);
 	fsc_blobs_close(src);
-	return st == FSC_OK ? finish(o, done, err) : st;
+	return st;
 }

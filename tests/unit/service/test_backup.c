@@ -362,12 +362,33 @@ static void one_backup_at_a_time(void **state)
 	assert_ok(p, fsc_blobs_hold(&hold, p->b, 0, &p->err));
 	assert_int_equal(backup(p, &done), FSC_EBUSY);
 	assert_false(there(out, "backup.json"));
-	assert_true(there(out, "backup.part"));
-	assert_int_equal(restore(p, &done), FSC_ECORRUPT);
-	assert_string_equal(p->err.code, "backup_unfinished");
 	close(hold);
 	assert_ok(p, backup(p, &done));
 	assert_false(there(out, "backup.part"));
+	/* one that is refused leaves the backup that is there as good as it was */
+	assert_ok(p, fsc_blobs_hold(&hold, p->b, 0, &p->err));
+	assert_int_equal(backup(p, &done), FSC_EBUSY);
+	close(hold);
+	assert_false(there(out, "backup.part"));
+	assert_ok(p, restore(p, &done));
+}
+
+static void a_backup_that_was_cut_off_is_not_restored(void **state)
+{
+	struct place *p = *state;
+	struct fsc_backup_done done;
+	char path[400];
+
+	assert_ok(p, backup(p, &done));
+	snprintf(path, sizeof(path), "%s/fleetscope.db.part", out);
+	assert_ok(p, fsc_fs_mkdirs(path, 0700, &p->err)); /* in the way of the database */
+	assert_int_not_equal(backup(p, &done), FSC_OK);
+	assert_true(there(out, "backup.part"));
+	assert_int_equal(restore(p, &done), FSC_ECORRUPT);
+	assert_string_equal(p->err.code, "backup_unfinished");
+	assert_int_equal(rmdir(path), 0);
+	assert_ok(p, backup(p, &done));
+	assert_ok(p, restore(p, &done));
 }
 
 /* Files of a backup that a power cut ended may have their size and not their bytes. */
@@ -606,6 +627,7 @@ int main(void)
 		backup_test(folders_that_are_not_fit_are_refused),
 		backup_test(a_server_keeps_off_backups_and_unfinished_restores),
 		backup_test(one_backup_at_a_time),
+		backup_test(a_backup_that_was_cut_off_is_not_restored),
 		backup_test(after_another_start_of_the_machine_nothing_half_done_is_trusted),
 		backup_test(verify_names_each_fault),
 		backup_test(a_segment_that_is_none_is_a_fault),
