@@ -217,6 +217,16 @@ static bool want_first(struct fsc_reindex *r, int64_t bundle)
 	return first;
 }
 
+/* It was not queued: the next one who asks may have more luck, as after its bytes were uploaded again. */
+static void want_again(struct fsc_reindex *r, int64_t bundle)
+{
+	pthread_mutex_lock(&r->lock);
+	for (size_t i = 0; i < r->wanted.n; i++)
+		if (r->wanted.v[i] == bundle)
+			r->wanted.v[i--] = r->wanted.v[--r->wanted.n];
+	pthread_mutex_unlock(&r->lock);
+}
+
 static enum fsc_status cannot(struct fsc_err *err, const char *code, const char *why)
 {
 	return fsc_err_set(err, FSC_EUNSUPPORTED, code,
@@ -236,6 +246,8 @@ static enum fsc_status want_ready(struct fsc_reindex *r, const struct fsc_bundle
 	st = queue_one(r, &o, err);
 	if (st == FSC_EBUSY && !strcmp(err->code, "bundle_indexing"))
 		st = FSC_OK;
+	if (st != FSC_OK)
+		want_again(r, b->id);
 	return st;
 }
 

@@ -243,7 +243,11 @@ static enum fsc_status pass_for_real(struct pass *p, struct fsc_err *err)
 
 		fsc_arena_init(&a, 4 * FSC_MIB);
 		p->progress = false;
-		st = fsc_store_retention_plan(p->k->o.store, &a, &p->q, &plan, err);
+		plan = (struct fsc_retention_plan){ 0 };
+		/* Each batch by the limits of now: who lifted one has the word that nothing goes by it any more. */
+		st = fsc_store_retention_get(p->k->o.store, p->q.limits.project, &p->q.limits, err);
+		if (st == FSC_OK)
+			st = fsc_store_retention_plan(p->k->o.store, &a, &p->q, &plan, err);
 		p->out->kept = plan.kept;
 		p->out->over_bytes = plan.over_bytes;
 		p->out->complete = st == FSC_OK && plan.n_items == 0;
