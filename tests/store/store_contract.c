@@ -897,6 +897,33 @@ static void data_outlive_the_process(void **state)
 	assert_true(fsc_store_new_id(p->s) > next);
 }
 
+/* A second segment of that name would be written over the first. */
+static void no_segment_gets_a_name_that_is_in_use(void **state)
+{
+	struct place *p = *state;
+	struct fact_list l = { .n = 0 };
+	struct fsc_publish_trace t = { .segment_bytes = 10 };
+	struct fsc_publish in = { .bundle = put_bundle(p, "abc", "x"),
+				  .traces = &t,
+				  .n_traces = 1,
+				  .next = fact_next,
+				  .ctx = &l };
+	struct fsc_published out;
+	bool known;
+
+	fact_trace(&l, "m", 0);
+	fact_trace_end(&l);
+	fact_end(&l);
+	assert_ok(p, fsc_store_trace_id(p->s, in.bundle, "m", 0, &t.id, &known, &p->err));
+	/* the last id that was made, as when a bundle is indexed again */
+	t.segment = fsc_store_new_id(p->s);
+	assert_ok(p, fsc_store_publish(p->s, &p->a, &in, &out, &p->err));
+	place_close(p);
+	atomic_store(&p->clock_off_ns, -INT64_C(86400000000000)); /* a day back */
+	place_open(p);
+	assert_true(fsc_store_new_id(p->s) > t.segment);
+}
+
 static void a_backup_opens_as_a_store(void **state)
 {
 	struct place *p = *state;
@@ -996,6 +1023,7 @@ int main(void)
 		contract_test(audit_rows_are_filtered_by_action),
 		contract_test(settings_keep_the_first_when_told_so),
 		contract_test(data_outlive_the_process),
+		contract_test(no_segment_gets_a_name_that_is_in_use),
 		contract_test(a_backup_opens_as_a_store),
 		contract_test(many_threads_read_and_write_at_once),
 	};

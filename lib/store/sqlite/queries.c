@@ -117,7 +117,8 @@ const char *const fsc_sqlite_queries[FSC_Q_COUNT] = {
 			  "FROM trace UNION ALL SELECT MAX(id) FROM token UNION ALL SELECT "
 			  "MAX(id) FROM "
 			  "audit UNION ALL SELECT MAX(id) FROM upload UNION ALL SELECT MAX(id) "
-			  "FROM tombstone UNION ALL SELECT MAX(id) FROM note)",
+			  "FROM tombstone UNION ALL SELECT MAX(id) FROM note UNION ALL SELECT "
+			  "MAX(segment) FROM trace)",
 	[FSC_Q_HEALTH] = "SELECT COUNT(*) FROM project WHERE id = 1",
 
 	/* projects */
