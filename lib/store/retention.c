@@ -45,19 +45,62 @@ enum fsc_status fsc_retention_check(const struct fsc_retention *in, struct fsc_e
 	return FSC_OK;
 }
 
-enum fsc_status fsc_store_retention_put(struct fsc_store *s, struct fsc_retention *in,
+struct set {
+	const struct fsc_retention *in;
+	unsigned which;
+	struct fsc_retention was, now;
+};
+
+static enum fsc_status set_work(struct fsc_db *db, void *arg, struct fsc_err *err)
+{
+	struct set *w = arg;
+	struct fsc_retention *n = &w->now;
+	enum fsc_status st;
+
+	w->was = (struct fsc_retention){ .project = w->in->project };
+	st = fsc_db_rows(db, FSC_Q_RETENTION_GET, FSC_ARGS(fsc_v_int(w->in->project)), take_limits,
+			 &w->was, err);
+	if (st != FSC_OK)
+		return st;
+	*n = w->was;
+	if (w->which & FSC_LIMIT_AGE)
+		n->max_age_days = w->in->max_age_days;
+	if (w->which & FSC_LIMIT_BLOB_AGE)
+		n->blob_age_days = w->in->blob_age_days;
+	if (w->which & FSC_LIMIT_BYTES)
+		n->max_bytes = w->in->max_bytes;
+	n->updated_at_ns = fsc_store_now(db->store);
+	st = fsc_retention_check(n, err);
+	if (st != FSC_OK)
+		return st;
+	return fsc_db_run(db, FSC_Q_RETENTION_PUT,
+			  FSC_ARGS(fsc_v_int(n->project), fsc_v_int(n->max_age_days),
+				   fsc_v_int(n->blob_age_days), fsc_v_int(n->max_bytes),
+				   fsc_v_int(n->updated_at_ns)),
+			  NULL, err);
+}
+
+enum fsc_status fsc_store_retention_set(struct fsc_store *s, struct fsc_retention *in,
+					unsigned which, struct fsc_retention *was,
 					struct fsc_err *err)
 {
-	enum fsc_status st = fsc_retention_check(in, err);
+	struct set w = { .in = in, .which = which };
+	enum fsc_status st = s->ops->write(s, set_work, &w, false, err);
 
 	if (st != FSC_OK)
 		return st;
-	in->updated_at_ns = fsc_store_now(s);
-	return fsc_store_change(s, FSC_Q_RETENTION_PUT,
-				FSC_ARGS(fsc_v_int(in->project), fsc_v_int(in->max_age_days),
-					 fsc_v_int(in->blob_age_days), fsc_v_int(in->max_bytes),
-					 fsc_v_int(in->updated_at_ns)),
-				NULL, err);
+	*was = w.was;
+	*in = w.now;
+	return FSC_OK;
+}
+
+enum fsc_status fsc_store_retention_put(struct fsc_store *s, struct fsc_retention *in,
+					struct fsc_err *err)
+{
+	struct fsc_retention was;
+
+	return fsc_store_retention_set(s, in, FSC_LIMIT_AGE | FSC_LIMIT_BLOB_AGE | FSC_LIMIT_BYTES,
+				       &was, err);
 }
 
 static enum fsc_status add_limits(void *ctx, const struct fsc_row *row, struct fsc_err *err)

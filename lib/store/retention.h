@@ -32,6 +32,14 @@ fsc_nodiscard enum fsc_status fsc_retention_check(const struct fsc_retention *in
 /* updated_at_ns is set by the store, in `in` too. Fails as fsc_retention_check does. */
 fsc_nodiscard enum fsc_status fsc_store_retention_put(struct fsc_store *s, struct fsc_retention *in,
 						      struct fsc_err *err);
+#define FSC_LIMIT_AGE 1u
+#define FSC_LIMIT_BLOB_AGE 2u
+#define FSC_LIMIT_BYTES 4u
+/* The same for the limits of `which` only, and in one step: the others stay as they are, whoever sets them at the
+ * same time. *was and in are all limits before and after. */
+fsc_nodiscard enum fsc_status fsc_store_retention_set(struct fsc_store *s, struct fsc_retention *in,
+						      unsigned which, struct fsc_retention *was,
+						      struct fsc_err *err);
 struct fsc_retentions {
 	struct fsc_retention *items; /* by project; only those with a limit */
 	size_t n_items;

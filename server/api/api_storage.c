@@ -206,17 +206,21 @@ out:
 
 /* ---- PUT /retention ---- */
 
-static enum fsc_status take_limits(const json_t *body, struct fsc_retention *r, struct fsc_err *err)
+/* *which: those that the body has. The others stay in r as they are. */
+static enum fsc_status take_limits(const json_t *body, struct fsc_retention *r, unsigned *which,
+				   struct fsc_err *err)
 {
 	const struct {
 		const char *name;
 		int64_t *to;
-	} known[] = { { "max_age_days", &r->max_age_days },
-		      { "blob_age_days", &r->blob_age_days },
-		      { "max_bytes", &r->max_bytes } };
+		unsigned bit;
+	} known[] = { { "max_age_days", &r->max_age_days, FSC_LIMIT_AGE },
+		      { "blob_age_days", &r->blob_age_days, FSC_LIMIT_BLOB_AGE },
+		      { "max_bytes", &r->max_bytes, FSC_LIMIT_BYTES } };
 	const char *key;
 	json_t *v;
 
+	*which = 0;
 	json_object_foreach((json_t *)body, key, v)
 	{
 		size_t i = 0;
@@ -231,6 +235,7 @@ static enum fsc_status take_limits(const json_t *body, struct fsc_retention *r, 
 			return fsc_err_set(err, FSC_EINVAL, "bad_json", "\"%s\" must be an integer",
 					   known[i].name);
 		*known[i].to = json_integer_value(v);
+		*which |= known[i].bit;
 	}
 	return FSC_OK;
 }
@@ -252,21 +257,16 @@ void fsc_api_retention_set(struct fsc_req *req, struct fsc_resp *resp)
 {
 	struct fsc_store *store = fsc_api_app(req)->store;
 	struct fsc_err err = FSC_ERR_INIT;
-	struct fsc_retention was = { 0 }, now = { 0 };
+	struct fsc_retention was = { 0 }, now = { .project = fsc_auth_project(req) };
+	unsigned which = 0;
 	json_t *body = NULL;
 	struct fsc_json j;
 	enum fsc_status st = fsc_api_body(req, &body, &err);
 
 	if (!st)
-		st = fsc_store_retention_get(store, fsc_auth_project(req), &was, &err);
-	if (!st) {
-		now = was;
-		st = take_limits(body, &now, &err);
-	}
-	if (!st) {
-		now.project = fsc_auth_project(req);
-		st = fsc_store_retention_put(store, &now, &err);
-	}
+		st = take_limits(body, &now, &which, &err);
+	if (!st)
+		st = fsc_store_retention_set(store, &now, which, &was, &err);
 	json_decref(body);
 	if (st) {
 		fsc_api_fail(req, resp, &err);
@@ -329,13 +329,14 @@ static enum fsc_status try_limits(struct fsc_req *req, struct fsc_arena *a,
 {
 	struct fsc_app *app = fsc_api_app(req);
 	struct fsc_retention limits;
+	unsigned which;
 	json_t *body = NULL;
 	enum fsc_status st = fsc_api_body(req, &body, err);
 
 	if (!st)
 		st = fsc_store_retention_get(app->store, fsc_auth_project(req), &limits, err);
 	if (!st)
-		st = take_limits(body, &limits, err);
+		st = take_limits(body, &limits, &which, err);
 	limits.project = fsc_auth_project(req);
 	if (!st)
 		st = fsc_keeper_try(app->keeper, a, &limits, run, err);

@@ -62,6 +62,16 @@ test('limits are set one by one, checked, and leave an audit row', async () => {
 	assert.equal((await set({ max_age_days: 0, max_bytes: 0 })).status, 200);
 });
 
+test('limits set by two at the same time are both set', async () => {
+	const set = (body: object) => call(s, 'PUT', '/api/v1/retention', { body });
+	for (let i = 1; i <= 60; i++) {
+		await Promise.all([set({ max_age_days: i }), set({ blob_age_days: i }), set({ max_bytes: i * 10 ** 12 })]);
+		const { max_age_days, blob_age_days, max_bytes } = (await storage()).policy;
+		assert.deepEqual([max_age_days, blob_age_days, max_bytes], [i, i, i * 10 ** 12]);
+	}
+	assert.equal((await set({ max_age_days: 0, blob_age_days: 0, max_bytes: 0 })).status, 200);
+});
+
 test('storage adds up, and a dry run says what a pass would take', async () => {
 	const one = await add(0, 'train'), two = await add(1, 'train'), three = await add(2);
 	const o = await storage();
