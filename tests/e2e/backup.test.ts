@@ -214,7 +214,7 @@ test('a backup that is killed does not look finished, and goes on where it was',
 	const place = join(dir, 'cut');
 	const whole = await good(['--data', data, 'backup', place]);
 	let cut = 0;
-	for (let i = 0; i < 10; i++) {
+	for (let i = 0; i < 10 || (!cut && i < 60); i++) {
 		if (i % 2) rmSync(place, { recursive: true });
 		const r = await run(['--data', data, 'backup', place], 1 + Math.random() * whole.ms);
 		if (!existsSync(place) || r.status === 0) continue;
@@ -231,7 +231,7 @@ test('a backup that is killed does not look finished, and goes on where it was',
 		}
 		rmSync(back, { recursive: true, force: true });
 	}
-	t.diagnostic(`${cut} of 10 were cut off before the end`);
+	t.diagnostic(`${cut} were cut off before the end`);
 	assert.ok(cut > 0, 'no kill came in time: this tests nothing');
 	await good(['--data', data, 'backup', place]);
 	assert.match((await good(['--data', place, 'verify'])).stdout, /^faults: 0$/m);
@@ -242,7 +242,7 @@ test('a restore that is killed does not look finished, and goes on where it was'
 	const place = join(dir, 'cut back');
 	const whole = await good(['--data', place, 'restore', out]);
 	let cut = 0;
-	for (let i = 0; i < 8; i++) {
+	for (let i = 0; i < 8 || (!cut && i < 60); i++) {
 		rmSync(place, { recursive: true, force: true });
 		await run(['--data', place, 'restore', out], 1 + Math.random() * whole.ms);
 		if (existsSync(join(place, 'restore.part'))) {
@@ -256,7 +256,7 @@ test('a restore that is killed does not look finished, and goes on where it was'
 		assert.match((await good(['--data', place, 'verify'])).stdout, /^faults: 0$/m);
 		assert.ok(!existsSync(join(place, 'restore.part')));
 	}
-	t.diagnostic(`${cut} of 8 were cut off before the end`);
+	t.diagnostic(`${cut} were cut off before the end`);
 	assert.ok(cut > 0, 'no kill came in time: this tests nothing');
 	const s = await startServer({ data: place });
 	assert.ok((await getJson(s, '/traces')).items.length > 0);
