@@ -52,7 +52,8 @@ struct fsc_store_opts {
  * url: "sqlite:PATH" (PATH of the database file; its folder must exist) or a plain PATH. Creates and migrates
  * the database. opts may be NULL. Errors: FSC_EUNSUPPORTED "store_newer" (made by a newer version of the
  * program: nothing is touched), FSC_ECORRUPT "store_migration" (an applied migration differs from the one
- * built in), FSC_EBUSY "data_in_use", FSC_EINVAL (unknown kind of URL).
+ * built in), FSC_EBUSY "data_in_use" (also when it would have to be migrated under a server that is at work), FSC_EINVAL
+ * (unknown kind of URL).
  */
 fsc_nodiscard enum fsc_status fsc_store_open(struct fsc_store **out, const char *url,
 					     const struct fsc_store_opts *opts,

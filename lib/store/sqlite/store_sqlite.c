@@ -275,14 +275,45 @@ static enum fsc_status hold_folder(int *fd, const char *db_path, struct fsc_err 
 	return st;
 }
 
+/* A server that is at work has the schema that it was started with: who opens beside it must not change that. *fd is
+ * the folder's lock, or -1 where no server ever was. */
+static enum fsc_status hold_to_migrate(int *fd, struct sqlite_store *s, struct fsc_sqlite_db *db,
+				       struct fsc_err *err)
+{
+	struct fsc_err why = FSC_ERR_INIT;
+	char *path;
+	enum fsc_status st = FSC_OK;
+
+	*fd = -1;
+	if (s->lock_fd >= 0 || fsc_sqlite_is_current(db, &fsc_store_migrations, &why) == FSC_OK ||
+	    strcmp(why.code, "store_older") != 0)
+		return FSC_OK;
+	path = fsc_xasprintf("%s.lock", s->path);
+	if (access(path, F_OK) == 0)
+		st = hold_folder(fd, s->path, err);
+	fsc_free(path);
+	if (st != FSC_EBUSY)
+		return st;
+	fsc_err_clear(err);
+	return fsc_err_set(err, st, "data_in_use",
+			   "store: a server of an older version works on %s: let one of this "
+			   "version start on it first",
+			   s->path);
+}
+
 static enum fsc_status open_writer(struct sqlite_store *s, struct fsc_err *err)
 {
 	struct fsc_sqlite_db *db = NULL;
+	int hold = -1;
 	enum fsc_status st =
 		fsc_sqlite_db_open(&db, &s->base, s->path, true, s->busy_timeout_ms, err);
 
 	if (st == FSC_OK)
+		st = hold_to_migrate(&hold, s, db, err);
+	if (st == FSC_OK)
 		st = fsc_sqlite_migrate(db, &fsc_store_migrations, err);
+	if (hold >= 0)
+		close(hold);
 	if (st == FSC_OK)
 		st = fsc_sqlite_writer_start(&s->writer, db, err);
 	if (st != FSC_OK)

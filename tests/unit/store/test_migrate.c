@@ -7,7 +7,9 @@
 #define CONTRACT_BLOBS_URL "%s/blobs"
 #include "tests/store/contract.h"
 
+#include <fcntl.h>
 #include <sqlite3.h>
+#include <sys/file.h>
 
 #include "base/buf.h"
 #include "base/fs.h"
@@ -228,6 +230,43 @@ static void a_migration_that_fails_leaves_no_trace(void **state)
 	assert_ok(p, fsc_store_health(p->s, &p->err));
 }
 
+/* `token list` of the next version, say, while the server of this one goes on. */
+static void nothing_is_migrated_under_a_server_that_is_at_work(void **state)
+{
+	struct place *p = *state;
+	const struct fsc_store_opts server = { .exclusive = true };
+	const struct fsc_embed *first = &fsc_store_migrations.items[0];
+	uint8_t sha256[FSC_SHA256_LEN];
+	char hex[FSC_SHA256_HEX], text[300], lock[400];
+	int fd;
+
+	place_close(p);
+	snprintf(p->store_url, sizeof(p->store_url), "%.240s/old.db", p->dir);
+	snprintf(lock, sizeof(lock), "%s.lock", p->store_url);
+	fsc_sha256(sha256, first->data, first->size);
+	fsc_hex(hex, sha256, sizeof(sha256));
+	exec_on(p, (const char *)first->data);
+	snprintf(text, sizeof(text),
+		 "CREATE TABLE schema_migration (n INTEGER PRIMARY KEY, sha256 BLOB NOT NULL, "
+		 "applied_at INTEGER NOT NULL) STRICT; INSERT INTO schema_migration VALUES (1, "
+		 "x'%s', 1)",
+		 hex);
+	exec_on(p, text);
+	fd = open(lock, O_RDWR | O_CREAT | O_CLOEXEC, 0600);
+	assert_true(fd >= 0 && flock(fd, LOCK_EX | LOCK_NB) == 0);
+	assert_fails(p, fsc_store_open(&p->s, p->store_url, NULL, &p->err), FSC_EBUSY,
+		     "data_in_use");
+	assert_int_equal(query_int(p, "PRAGMA user_version"), 1);
+	close(fd);
+	assert_ok(p, fsc_store_open(&p->s, p->store_url, NULL, &p->err));
+	assert_int_equal(query_int(p, "PRAGMA user_version"), fsc_store_migrations.n_items);
+	fsc_store_close(p->s);
+	/* and it does not keep a server away */
+	assert_ok(p, fsc_store_open(&p->s, p->store_url, &server, &p->err));
+	fsc_store_close(p->s);
+	p->s = NULL;
+}
+
 static void a_file_that_is_no_database_is_refused(void **state)
 {
 	struct place *p = *state;
@@ -277,6 +316,7 @@ int main(void)
 		contract_test(a_changed_migration_is_noticed),
 		contract_test(migrations_apply_in_order_and_only_once),
 		contract_test(a_migration_that_fails_leaves_no_trace),
+		contract_test(nothing_is_migrated_under_a_server_that_is_at_work),
 		contract_test(a_file_that_is_no_database_is_refused),
 		contract_test(every_named_query_has_a_text_that_compiles),
 	};
