@@ -52,6 +52,18 @@ static enum fsc_status load(struct fsc_clock_guard *g, struct fsc_err *err)
 	return st;
 }
 
+/* On a full disk the look counts all the same, since limits by bytes are what makes room then; the next look saves
+ * again. A copy that is too old errs on the safe side after a restart. */
+static enum fsc_status save_when_due(struct fsc_clock_guard *g, struct fsc_err *err)
+{
+	enum fsc_status st = g->mark_ns - g->saved_ns >= SAVE_NS ? save(g, err) : FSC_OK;
+
+	if (st != FSC_EFULL)
+		return st;
+	fsc_err_clear(err);
+	return FSC_OK;
+}
+
 static void distrust(struct fsc_clock_guard *g, enum fsc_clock_trust trust, int64_t wall)
 {
 	if (g->trust != trust)
@@ -79,7 +91,7 @@ enum fsc_status fsc_clock_guard_look(struct fsc_clock_guard *g, struct fsc_err *
 	g->since_ns = 0;
 	g->mark_ns = wall;
 	g->mark_mono_ns = now;
-	return wall - g->saved_ns >= SAVE_NS ? save(g, err) : FSC_OK;
+	return save_when_due(g, err);
 }
 
 enum fsc_status fsc_clock_guard_confirm(struct fsc_clock_guard *g, struct fsc_err *err)

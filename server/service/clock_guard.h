@@ -37,7 +37,7 @@ struct fsc_clock_guard {
 	int64_t since_ns; /* wall time when trust was lost, 0 while it is good */
 };
 
-/* Looks at the clocks and sets g->trust. Errors of the store. */
+/* Looks at the clocks and sets g->trust. Errors of the store, but for a full disk once it was looked at. */
 fsc_nodiscard enum fsc_status fsc_clock_guard_look(struct fsc_clock_guard *g, struct fsc_err *err);
 /* A person says that the wall clock is right as it is. */
 fsc_nodiscard enum fsc_status fsc_clock_guard_confirm(struct fsc_clock_guard *g,

@@ -4,6 +4,9 @@
 #define CONTRACT_BLOBS_URL "dir:%s/blobs"
 #include "tests/store/contract.h"
 
+#include <signal.h>
+#include <sys/resource.h>
+
 #include "service/ingest.h"
 #include "service/reindex.h"
 #include "service/retention.h"
@@ -330,6 +333,33 @@ static void a_long_stop_needs_a_confirmation_and_a_short_one_none(void **state)
 	home_close(&h);
 }
 
+/* That is when limits by bytes are needed most. */
+static void a_full_disk_does_not_end_the_rounds(void **state)
+{
+	struct home h = { 0 };
+	struct rlimit keep, small = { 4096, RLIM_INFINITY };
+	struct fsc_retention r = { .project = FSC_PROJECT_DEFAULT };
+
+	home_open(&h, *state);
+	one_round(&h);
+	time_passes(&h, 23 * HOUR_NS); /* what is saved of the clock is old now */
+	signal(SIGXFSZ, SIG_IGN);
+	getrlimit(RLIMIT_FSIZE, &keep);
+	small.rlim_max = keep.rlim_max;
+	assert_int_equal(setrlimit(RLIMIT_FSIZE, &small), 0);
+	assert_int_equal(fsc_store_retention_put(h.p->s, &r, &h.p->err), FSC_EFULL);
+	fsc_err_clear(&h.p->err);
+	one_round(&h);
+	assert_int_equal(trust(&h), FSC_CLOCK_GOOD);
+	setrlimit(RLIMIT_FSIZE, &keep);
+	one_round(&h); /* and now it is saved */
+	wall_jumps(&h, 23 * HOUR_NS);
+	home_restart(&h);
+	one_round(&h);
+	assert_int_equal(trust(&h), FSC_CLOCK_GOOD);
+	home_close(&h);
+}
+
 static void a_pass_goes_on_over_many_batches(void **state)
 {
 	struct home h = { 0 };
@@ -509,6 +539,7 @@ int main(void)
 		contract_test(small_jumps_change_nothing),
 		contract_test(a_clock_set_back_deletes_nothing_until_it_has_caught_up),
 		contract_test(a_long_stop_needs_a_confirmation_and_a_short_one_none),
+		contract_test(a_full_disk_does_not_end_the_rounds),
 		contract_test(a_pass_goes_on_over_many_batches),
 		contract_test(a_limit_that_was_lifted_takes_nothing_more),
 		contract_test(outdated_bundles_are_queued_a_few_at_a_time_newest_first),
