@@ -78,7 +78,8 @@ CREATE TABLE upload (
 	bundle INTEGER, -- what it became: a client that missed the answer can ask again
 	duplicate INTEGER NOT NULL DEFAULT 0 CHECK (duplicate IN (0, 1))
 ) STRICT;
-CREATE INDEX upload_by_project ON upload (project, id);
+-- Of those that go on, which are few: the others stay for an hour each, and every upload that begins counts here.
+CREATE INDEX upload_open ON upload (project, idempotency_key) WHERE bundle IS NULL;
 CREATE INDEX upload_by_expiry ON upload (expires_at);
 
 -- ---------------------------------------------------------------- the list page, now with keep and rebuildable

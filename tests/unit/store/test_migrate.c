@@ -306,6 +306,30 @@ static void every_named_query_has_a_text_that_compiles(void **state)
 	sqlite3_close(h);
 }
 
+/* What runs on the one writer for every upload that begins must not walk over all that ended. */
+static void uploads_that_ended_cost_those_that_begin_nothing(void **state)
+{
+	struct place *p = *state;
+	static const enum fsc_query queries[] = { FSC_Q_UPLOAD_OPEN, FSC_Q_UPLOAD_BY_KEY };
+	sqlite3 *h;
+
+	assert_int_equal(sqlite3_open(p->store_url, &h), SQLITE_OK);
+	for (size_t i = 0; i < FSC_ARRAY_LEN(queries); i++) {
+		char *sql = fsc_xasprintf("EXPLAIN QUERY PLAN %s", fsc_sqlite_queries[queries[i]]);
+		bool good = false;
+		sqlite3_stmt *st;
+
+		assert_int_equal(sqlite3_prepare_v2(h, sql, -1, &st, NULL), SQLITE_OK);
+		while (sqlite3_step(st) == SQLITE_ROW)
+			good |= strstr((const char *)sqlite3_column_text(st, 3),
+				       "INDEX upload_open (project=?") != NULL;
+		sqlite3_finalize(st);
+		fsc_free(sql);
+		assert_true(good);
+	}
+	sqlite3_close(h);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -319,6 +343,7 @@ int main(void)
 		contract_test(nothing_is_migrated_under_a_server_that_is_at_work),
 		contract_test(a_file_that_is_no_database_is_refused),
 		contract_test(every_named_query_has_a_text_that_compiles),
+		contract_test(uploads_that_ended_cost_those_that_begin_nothing),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
