@@ -134,7 +134,7 @@ bool fsc_proxy_trusts(const struct fsc_proxy *p, const char *address)
 
 const char *fsc_proxy_client(const struct fsc_proxy *p, struct fsc_req *req)
 {
-	const char *list = fsc_req_header(req, "X-Forwarded-For"), *last;
+	const char *list = fsc_req_header_last(req, "X-Forwarded-For"), *last;
 	struct address a;
 	char *text;
 	size_t n;

@@ -52,7 +52,8 @@ bool fsc_proxy_named(const struct fsc_proxy *p, const struct fsc_req *req);
  */
 fsc_nodiscard enum fsc_status fsc_proxy_identify(const struct fsc_proxy *p, struct fsc_req *req,
 						 struct fsc_err *err);
-/* Address of who asks: of the peer, or for a trusted peer the last one of its X-Forwarded-For. Lives as the request. */
+/* Address of who asks: of the peer, or for a trusted peer the last one of its (last) X-Forwarded-For, which is what the
+ * proxy itself has added. Lives as the request. */
 const char *fsc_proxy_client(const struct fsc_proxy *p, struct fsc_req *req);
 
 #endif

@@ -168,6 +168,14 @@ const char *fsc_req_header(const struct fsc_req *req, const char *name)
 	return NULL;
 }
 
+const char *fsc_req_header_last(const struct fsc_req *req, const char *name)
+{
+	for (uint32_t i = req->n_headers; i > 0; i--)
+		if (!strcasecmp(req->headers[i - 1].key, name))
+			return req->headers[i - 1].value;
+	return NULL;
+}
+
 const char *fsc_req_param(const struct fsc_req *req, const char *name)
 {
 	for (uint32_t i = 0; i < req->n_params; i++)

@@ -76,6 +76,8 @@ fsc_nodiscard enum fsc_status fsc_req_parse_uri(struct fsc_req *req, const char 
 void *fsc_req_app(const struct fsc_req *req);
 /* NULL when absent. Header names are compared without case. */
 const char *fsc_req_header(const struct fsc_req *req, const char *name);
+/* Of a header that came several times the last one: what was added last. */
+const char *fsc_req_header_last(const struct fsc_req *req, const char *name);
 /* How often the header came. */
 unsigned fsc_req_header_count(const struct fsc_req *req, const char *name);
 const char *fsc_req_param(const struct fsc_req *req, const char *name);

@@ -187,6 +187,24 @@ static void the_client_of_a_trusted_proxy_is_the_last_it_names(void **state)
 	fsc_proxy_free(x);
 }
 
+/* Proxies that append, as HAProxy does, add a line of their own behind what the client sent. */
+static void of_several_lines_of_addresses_the_last_is_the_proxys(void **state)
+{
+	static const char *const peer = "10.0.0.0/8";
+	const char *head[] = { "X-Forwarded-For", "198.51.100.1", "Accept", "*/*",
+			       "x-forwarded-for", "203.0.113.9" };
+	struct fsc_http_config cfg = FSC_HTTP_CONFIG_INIT;
+	struct fsc_proxy *x = proxy_of(*state, &peer, 1, NULL, 0);
+	struct fsc_req req;
+
+	fsc_req_init(&req, &cfg);
+	memcpy(req.peer, "10.0.0.1", sizeof("10.0.0.1"));
+	set_headers(&req, head, FSC_ARRAY_LEN(head));
+	assert_string_equal(fsc_proxy_client(x, &req), "203.0.113.9");
+	fsc_req_fini(&req);
+	fsc_proxy_free(x);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -195,6 +213,7 @@ int main(void)
 		contract_test(values_that_are_slips_are_refused),
 		contract_test(groups_of_a_user_add_up),
 		contract_test(the_client_of_a_trusted_proxy_is_the_last_it_names),
+		contract_test(of_several_lines_of_addresses_the_last_is_the_proxys),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
