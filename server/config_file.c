@@ -30,6 +30,14 @@ static void take_group(struct fsc_config *c, const struct reading *r, const char
 				   FSC_CONFIG_MAX_GROUPS);
 		return;
 	}
+	/* Neither could be meant, and the first would be whoever sends ",,". */
+	if (!*name || strchr(name, ',')) {
+		fsc_config_mistake(c, r->path, r->line,
+				   *name ? "group %s: the header divides groups by commas"
+					 : "a group needs a name%s",
+				   name);
+		return;
+	}
 	for (size_t i = 0; i < c->n_groups; i++)
 		if (!strcmp(c->groups[i].name, name)) {
 			fsc_config_mistake(c, r->path, r->line,

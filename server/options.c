@@ -157,7 +157,10 @@ static enum fsc_status check_text(const struct fsc_option *o, const char *text, 
 	if (o->kind == FSC_OPTION_LISTEN) {
 		struct fsc_config_address address;
 
-		return fsc_config_listen(&address, text, err);
+		if (fsc_config_listen(&address, text, NULL))
+			return fsc_err_set(err, FSC_EINVAL, "bad_option",
+					   "%s: \"%.80s\" is not HOST:PORT or [ADDRESS]:PORT",
+					   o->name, text);
 	}
 	return FSC_OK;
 }

@@ -278,6 +278,10 @@ static void a_mistake_in_the_file_is_told_with_its_line(void **state)
 	       "perfetto-origin: \"https://x/y\"");
 	expect(p, "[groups]\na:b = c:read\n", 2, "a name has no colon");
 	expect(p, "[groups]\na = c:read\na = c:read\n", 3, "group a stands in line 2 already");
+	expect(p, "[groups]\n = c:read\n", 2, "a group needs a name");
+	expect(p, "[groups]\na,b = c:read\n", 2, "group a,b: the header divides groups by commas");
+	expect(p, "[server]\nperfetto-ui-listen = 8081\n", 2,
+	       "perfetto-ui-listen: \"8081\" is not");
 	expect(p, "  [server]\n \t workers = 0  \n", 2, "workers: \"0\"");
 }
 
