@@ -21,7 +21,8 @@ struct sending {
 	uint64_t offset; /* there, or where it was last */
 	uint64_t farthest;
 	uint64_t attempt; /* in a row without a byte more */
-	unsigned starts;
+	unsigned starts;  /* uploads that the server began for us */
+	bool stuck;	  /* it took a piece and is no further */
 };
 
 static void request(struct fsc_cli_answer *a, struct sending *s, struct fsc_cli_request *r,
@@ -44,9 +45,10 @@ static void begin(struct fsc_cli_answer *a, struct sending *s)
 	const char *headers[] = { "Upload-Complete: ?0", length, digest, key, NULL };
 	struct fsc_cli_request r = { .method = "POST", .headers = headers };
 
-	s->starts++;
+	s->stuck = false;
 	request(a, s, &r, path);
 	if (a->status == 201 && !strncmp(a->location, PREFIX, strlen(PREFIX))) {
+		s->starts++;
 		memcpy(s->at, a->location, sizeof(s->at));
 		s->known = a->upload_offset >= 0;
 		s->offset = s->known ? (uint64_t)a->upload_offset : 0;
@@ -62,6 +64,7 @@ static void ask(struct fsc_cli_answer *a, struct sending *s)
 	struct fsc_cli_request r = { .method = "HEAD" };
 	char text[96];
 
+	s->stuck = false;
 	request(a, s, &r, s->at);
 	if (a->status != 204 || a->upload_offset < 0)
 		return;
@@ -87,6 +90,7 @@ static void send_piece(struct fsc_cli_answer *a, struct sending *s)
 	fsc_free(offset);
 	/* Where it is now is only known when the server said so. */
 	s->known = a->upload_offset >= 0 && (a->status == 204 || a->status == 409);
+	s->stuck = s->known && a->status == 204 && (uint64_t)a->upload_offset <= s->offset;
 	if (s->known)
 		s->offset = (uint64_t)a->upload_offset;
 }
@@ -113,7 +117,7 @@ static bool try_again(const struct fsc_cli_answer *a, struct sending *s)
 		s->farthest = s->offset;
 		s->attempt = 0;
 	}
-	if (a->status == 201 || a->status == 204)
+	if ((a->status == 201 || a->status == 204) && !s->stuck)
 		return s->at[0] && s->known;
 	if (a->status == 404 && s->at[0] && s->starts < STARTS_MAX) {
 		/* It expired, or the server lost its data: from the start. */
@@ -121,9 +125,10 @@ static bool try_again(const struct fsc_cli_answer *a, struct sending *s)
 		s->farthest = 0;
 		return true;
 	}
-	if (!goes_on_later(a) || s->attempt >= s->p->retries)
+	if (!(s->stuck || goes_on_later(a)) || s->attempt >= s->p->retries)
 		return false;
 	s->p->say(s->p->ctx, a->status == 507 ? "the disk of the server is full, waiting"
+			     : s->stuck	      ? "the server is no further, trying again"
 					      : "connection lost, trying again");
 	fsc_cli_pause_ms(fsc_cli_backoff_ms(s->attempt++, a->retry_after_s));
 	return true;
@@ -143,7 +148,7 @@ void fsc_cli_send_pieces(struct fsc_cli_answer *a, bool *unknown, struct fsc_cli
 			ask(a, &s);
 		else
 			send_piece(a, &s);
-		*unknown = begins && s.starts == 1 && (a->status == 404 || a->status == 405);
+		*unknown = begins && !s.starts && (a->status == 404 || a->status == 405);
 		if (a->status == 202 || !try_again(a, &s))
 			return;
 		fsc_cli_answer_fini(a);

@@ -5,7 +5,7 @@ import assert from 'node:assert/strict';
 import { spawn, type ChildProcess } from 'node:child_process';
 import { createHash, randomBytes } from 'node:crypto';
 import { closeSync, mkdtempSync, openSync, readdirSync, readFileSync, rmSync, writeFileSync, writeSync } from 'node:fs';
-import { createServer } from 'node:http';
+import { createServer, type IncomingMessage } from 'node:http';
 import { type AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -128,6 +128,49 @@ test('small files go in one request, unless asked otherwise, and an upload that 
 	assert.equal(await metric(), 3);
 	relay.stop();
 	await s.stop();
+});
+
+/** A server that answers as told; gives what it was asked. */
+async function fake(answer: (nth: number, req: IncomingMessage) => [status: number, headers?: Record<string, string>, body?: unknown]) {
+	const seen: string[] = [];
+	const server = createServer((req, res) => {
+		const [status, headers, body] = answer(seen.push(`${req.method} ${new URL(req.url!, 'http://x').pathname}`) - 1, req);
+		req.resume();
+		req.on('end', () => {
+			res.writeHead(status, { 'content-type': 'application/json', ...headers });
+			res.end(body ? JSON.stringify(body) : undefined);
+		});
+	});
+	await new Promise<void>((done) => server.listen(0, '127.0.0.1', done));
+	return { seen, url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`, stop: () => server.close() };
+}
+
+test('a server without resumable uploads that did not answer at once gets the file in one request too', async () => {
+	const f = bigFile('late.json', 17);
+	const s = await fake((nth, req) => nth === 0 ? [503] : req.url!.startsWith('/api/v1/bundles') ? [202, {}, { id: '77' }] : [404]);
+	const r = await start(['--server', s.url, f.path]).end;
+	s.stop();
+	assert.equal(r.code, 0, r.err);
+	assert.deepEqual(s.seen, ['POST /api/v1/uploads', 'POST /api/v1/uploads', 'POST /api/v1/bundles']);
+});
+
+test('tries that never reached the server do not count as uploads that were lost', { timeout: 60000 }, async () => {
+	const f = bigFile('lost.json', 1);
+	const s = await fake((nth, req) => nth < 5 || nth === 6 ? [nth === 6 ? 404 : 503]
+		: req.method === 'POST' ? [201, { location: '/api/v1/uploads/7', 'upload-offset': '0' }] : [202, {}, { id: '77' }]);
+	const r = await start(['--server', s.url, '--resumable', 'always', f.path]).end;
+	s.stop();
+	assert.equal(r.code, 0, r.err);
+	assert.equal(s.seen.length, 9);
+});
+
+test('a server that takes pieces and never gets further is given up', { timeout: 60000 }, async () => {
+	const f = bigFile('stuck.json', 1);
+	const s = await fake((nth, req) => nth > 50 ? [400] : req.method === 'POST' ? [201, { location: '/api/v1/uploads/7', 'upload-offset': '0' }] : [204, { 'upload-offset': '0' }]);
+	const r = await start(['--server', s.url, '--resumable', 'always', '--retries', '2', f.path]).end;
+	s.stop();
+	assert.notEqual(r.code, 0);
+	assert.equal(s.seen.length, 4, 'begin, a piece and two tries more');
 });
 
 test('a server without resumable uploads gets the file in one request', async () => {

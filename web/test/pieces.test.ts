@@ -64,6 +64,14 @@ test('a file goes in pieces, and its upload is forgotten when it is done', async
 	assert.equal(f.memory.size, 0);
 });
 
+test('tries that never reached the server do not count as uploads that were lost', async () => {
+	const f = new Fake();
+	for (const i of [0, 1, 2, 3, 4]) f.faults.set(i, () => ({}));
+	f.faults.set(6, () => ({ status: 404 }));
+	assert.equal((await f.run()).status, 202);
+	assert.equal(f.id, 2);
+});
+
 test('after a cut it asks where it is and goes on there', async () => {
 	const f = new Fake();
 	f.faults.set(2, (s) => { s.have += 1000; return {}; }); // some of the second piece came through

@@ -49,10 +49,10 @@ export async function sendPieces(file: FileLike, project: string, ports: Ports, 
 	let goingOn = false; // it is said, until a piece arrived
 	const ask = async (): Promise<Reply> => {
 		if (!at) {
-			starts++;
 			const r = await ports.send('POST', `/uploads?name=${encodeURIComponent(file.name)}`, { 'Upload-Length': String(file.size), 'Upload-Complete': '?0' }, null, () => {});
 			const where = r.header('Location');
 			if (r.status === 201 && where && /^\/api\/v1\/uploads\/\d+$/.test(where)) {
+				starts++;
 				at = where.replace(/^\/api\/v1/, '');
 				offset = 0;
 				ports.remember(key, at);
