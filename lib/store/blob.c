@@ -75,6 +75,7 @@ struct fsc_blob_put {
 	struct fsc_sha256 *hash;    /* owned */
 	uint64_t bytes, hashed; /* hashed < bytes: a part whose begin another process has written */
 	bool kept, sealed;	/* a part */
+	bool durable;		/* a part, since its last pause */
 	bool finished, failed;
 	uint8_t sha256[FSC_SHA256_LEN];
 };
@@ -109,6 +110,7 @@ enum fsc_status fsc_blob_put_write(struct fsc_blob_put *p, const void *data, siz
 
 	if (p->failed || p->finished || p->sealed)
 		return broken_put(err);
+	p->durable = false;
 	st = p->b->ops->sink_write(p->sink, data, n, err);
 	if (st != FSC_OK) {
 		p->failed = !p->kept;
@@ -247,9 +249,18 @@ enum fsc_status fsc_blob_part_resume(struct fsc_blob_put **out, struct fsc_blobs
 
 enum fsc_status fsc_blob_part_pause(struct fsc_blob_put *p, struct fsc_err *err)
 {
+	enum fsc_status st;
+
 	if (p->failed || p->finished)
 		return broken_put(err);
-	return p->b->ops->sink_pause(p->sink, err);
+	st = p->b->ops->sink_pause(p->sink, err);
+	p->durable = st == FSC_OK;
+	return st;
+}
+
+bool fsc_blob_part_durable(const struct fsc_blob_put *p)
+{
+	return p->durable;
 }
 
 void fsc_blob_part_rest(struct fsc_blob_put *p)

@@ -67,8 +67,11 @@ fsc_nodiscard enum fsc_status fsc_blob_part_begin(struct fsc_blob_put **out, str
 fsc_nodiscard enum fsc_status fsc_blob_part_resume(struct fsc_blob_put **out, struct fsc_blobs *b,
 						   int64_t id, struct fsc_err *err);
 /* What was written is durable, also its name; the descriptor is closed until the next write. After a failed
- * write the put goes on behind the last whole one. */
+ * write the put goes on behind the last whole one. Code "part_lost": the disk did not take bytes that it had been given,
+ * and a later pause would not know; only deleting the part is left. */
 fsc_nodiscard enum fsc_status fsc_blob_part_pause(struct fsc_blob_put *p, struct fsc_err *err);
+/* Paused, and nothing was written since? */
+bool fsc_blob_part_durable(const struct fsc_blob_put *p);
 /* Only closes the descriptor until the next write or pause: does not wait for the disk. */
 void fsc_blob_part_rest(struct fsc_blob_put *p);
 /* A commit put these bytes in place as a blob before a crash: nothing may be added, only committed again. */

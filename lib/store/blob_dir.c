@@ -178,8 +178,12 @@ static enum fsc_status sink_pause(struct fsc_blob_sink *s, struct fsc_err *err)
 
 	if (s->fd < 0 && s->unsynced)
 		st = kept_open(s, 0, err);
-	if (st == FSC_OK && s->unsynced && fdatasync(s->fd))
+	if (st == FSC_OK && s->unsynced && fdatasync(s->fd)) {
+		/* The kernel has said it once and forgets the pages: no later sync means anything. */
 		st = sys_err(err, errno, "sync", s->temp);
+		if (err)
+			snprintf(err->code, sizeof(err->code), "part_lost");
+	}
 	if (st == FSC_OK && s->unnamed)
 		st = sync_at(s->d, "upload", err);
 	if (s->fd >= 0 && close(s->fd) && st == FSC_OK)

@@ -135,6 +135,11 @@ static enum fsc_status load_row(struct fsc_session **out, struct fsc_uploads *u,
 	return st;
 }
 
+bool fsc_session_expired(const struct fsc_session *s)
+{
+	return !s->writer && s->row.expires_at_ns <= fsc_clock_real_ns();
+}
+
 enum fsc_status fsc_session_any(struct fsc_session **out, struct fsc_uploads *u, int64_t project,
 				int64_t id, struct fsc_err *err)
 {
@@ -180,7 +185,7 @@ enum fsc_status fsc_session_get(struct fsc_session **out, struct fsc_uploads *u,
 	if (st != FSC_OK)
 		return st;
 	pthread_mutex_lock(&s->lock);
-	expired = s->row.expires_at_ns <= fsc_clock_real_ns();
+	expired = fsc_session_expired(s);
 	pthread_mutex_unlock(&s->lock);
 	if (expired) {
 		fsc_session_unref(s);
@@ -286,32 +291,50 @@ static void set_busy(struct fsc_session *s, bool busy)
 		pthread_cond_broadcast(&s->idle);
 }
 
+static void forget(struct fsc_session *s)
+{
+	s->gone = true;
+	atomic_store(&s->ended, true);
+	fsc_session_unpromise(s, s->promised);
+}
+
 enum fsc_status fsc_session_sync(struct fsc_session *s, struct fsc_err *err)
 {
+	struct fsc_err own = FSC_ERR_INIT;
 	enum fsc_status st;
 
 	if (!s->put)
 		return FSC_OK;
 	set_busy(s, true);
 	pthread_mutex_unlock(&s->lock);
-	st = fsc_blob_part_pause(s->put, err);
+	st = fsc_blob_part_pause(s->put, &own);
 	pthread_mutex_lock(&s->lock);
 	set_busy(s, false);
+	if (st != FSC_OK && err)
+		*err = own;
+	/* Another sync would say that all is well, and the end would keep a blob with holes. */
+	if (st != FSC_OK && !strcmp(own.code, "part_lost")) {
+		(void)!fsc_session_remove(s, NULL);
+		forget(s);
+	}
 	return st;
 }
 
-void fsc_session_remove(struct fsc_session *s)
+enum fsc_status fsc_session_remove(struct fsc_session *s, struct fsc_err *err)
 {
-	s->gone = true;
-	atomic_store(&s->ended, true);
+	enum fsc_status st;
+
 	set_busy(s, true);
 	pthread_mutex_unlock(&s->lock);
 	/* The row first: a part without one is swept, a row without one is an upload that lies. */
-	if (fsc_store_upload_delete(s->u->o.store, s->row.id, NULL) == FSC_OK)
+	st = fsc_store_upload_delete(s->u->o.store, s->row.id, err);
+	if (st == FSC_OK)
 		(void)!fsc_blob_part_delete(s->u->o.blobs, s->row.id, NULL);
 	pthread_mutex_lock(&s->lock);
-	fsc_session_unpromise(s, s->promised);
+	if (st == FSC_OK)
+		forget(s);
 	set_busy(s, false);
+	return st;
 }
 
 void fsc_session_unpromise(struct fsc_session *s, uint64_t bytes)
@@ -369,10 +392,10 @@ enum fsc_status fsc_uploads_cancel(struct fsc_uploads *u, int64_t project, int64
 		return st;
 	pthread_mutex_lock(&s->lock);
 	st = fsc_session_wait(s, err);
-	if (st == FSC_OK) {
+	if (st == FSC_OK)
+		st = fsc_session_remove(s, err);
+	if (st == FSC_OK)
 		atomic_fetch_add(&u->cancelled, s->row.bundle == 0);
-		fsc_session_remove(s);
-	}
 	pthread_mutex_unlock(&s->lock);
 	fsc_session_unref(s);
 	return st;

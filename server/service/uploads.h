@@ -12,8 +12,9 @@
  * Codes beside those of service/ingest.h: "no_such_upload" FSC_ENOTFOUND (never was, ended long ago, expired,
  * cancelled, or another project's), "upload_offset" FSC_EEXIST (the offset is not where the upload is),
  * "upload_superseded" FSC_EEXIST (a newer request took over), "upload_complete" FSC_EEXIST (nothing may be added),
- * "upload_length" FSC_EINVAL (two lengths that differ), "upload_busy" FSC_EBUSY (being synced or completed),
- * "too_many_uploads" FSC_EBUSY.
+ * "upload_length" FSC_EINVAL (two lengths that differ), "upload_busy" FSC_EBUSY (being synced or completed, or the offset
+ * is not where the upload is and that is not durable yet),
+ * "too_many_uploads" FSC_EBUSY, "part_lost" FSC_EIO or FSC_EFULL (the disk lost bytes of it: it is gone).
  */
 #ifndef FSC_SERVICE_UPLOADS_H
 #define FSC_SERVICE_UPLOADS_H

@@ -55,6 +55,8 @@ fsc_nodiscard enum fsc_status fsc_session_get(struct fsc_session **out, struct f
 /* The same, also when it has expired. */
 fsc_nodiscard enum fsc_status fsc_session_any(struct fsc_session **out, struct fsc_uploads *u,
 					      int64_t project, int64_t id, struct fsc_err *err);
+/* Lock held. Never while somebody writes: the end of a piece gives more time. */
+bool fsc_session_expired(const struct fsc_session *s);
 /* A new one, not in the store yet. */
 fsc_nodiscard struct fsc_session *fsc_session_new(struct fsc_uploads *u,
 						  const struct fsc_upload_row *row);
@@ -63,10 +65,11 @@ void fsc_session_unref(struct fsc_session *s);
 fsc_nodiscard enum fsc_status fsc_session_wait(struct fsc_session *s, struct fsc_err *err);
 /* Lock held: opens the part when it is not. "no_such_upload" when it is lost. */
 fsc_nodiscard enum fsc_status fsc_session_open(struct fsc_session *s, struct fsc_err *err);
-/* Lock held, not busy; opens the lock meanwhile: what was written is durable. */
+/* Lock held, not busy; opens the lock meanwhile: what was written is durable. An upload whose bytes the disk has lost
+ * ("part_lost") is gone. */
 fsc_nodiscard enum fsc_status fsc_session_sync(struct fsc_session *s, struct fsc_err *err);
-/* Lock held, not busy; opens the lock meanwhile: row and part go. */
-void fsc_session_remove(struct fsc_session *s);
+/* Lock held, not busy; opens the lock meanwhile: row and part go. On failure all is as it was. */
+fsc_nodiscard enum fsc_status fsc_session_remove(struct fsc_session *s, struct fsc_err *err);
 /* Lock held. */
 void fsc_session_unpromise(struct fsc_session *s, uint64_t bytes);
 void fsc_session_state(const struct fsc_session *s, struct fsc_upload_state *out);

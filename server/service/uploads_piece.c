@@ -213,13 +213,12 @@ static enum fsc_status begin_or_find(struct fsc_piece **out, struct fsc_uploads 
 static enum fsc_status wrong_offset(struct fsc_session *s, const struct fsc_piece_begin *b,
 				    struct fsc_upload_state *state, struct fsc_err *err)
 {
-	enum fsc_status st;
-
-	/* What is told must be durable, and nobody may move it afterwards. */
-	s->writer = 0;
-	st = fsc_session_sync(s, err);
-	if (st != FSC_OK)
-		return st;
+	/* What is told must be durable, and this thread must not wait for the disk: asking for the state does. */
+	if (!fsc_blob_part_durable(s->put))
+		return fsc_err_set(err, FSC_EBUSY, "upload_busy",
+				   "upload: the piece begins at the wrong byte, and the last ones "
+				   "that came are not durable yet: ask for the offset");
+	s->writer = 0; /* nobody may move it afterwards */
 	fsc_session_state(s, state);
 	return fsc_err_set(err, FSC_EEXIST, "upload_offset",
 			   "upload: it is at byte %lld, the piece begins at %lld",
@@ -470,7 +469,7 @@ static enum fsc_status complete(struct fsc_piece *p, struct fsc_upload_done *out
 		fsc_session_unpromise(s, s->promised);
 		atomic_fetch_add(&s->u->completed, 1);
 	} else if (is_final(&own)) {
-		fsc_session_remove(s);
+		(void)!fsc_session_remove(s, NULL);
 	}
 	if (st != FSC_OK && err)
 		*err = own;

@@ -62,15 +62,16 @@ static void expire_one(struct fsc_uploads *u, const struct fsc_upload_row *row)
 		return;
 	pthread_mutex_lock(&s->lock);
 	/* A piece that ended meanwhile may have given it more time. */
-	if (!s->busy && !s->gone && s->row.expires_at_ns <= fsc_clock_real_ns()) {
-		if (fsc_session_open(s, NULL) == FSC_OK && s->put) {
+	if (!s->busy && !s->gone && fsc_session_expired(s)) {
+		bool open = fsc_session_open(s, NULL) == FSC_OK && s->put;
+		uint64_t bytes = open ? fsc_blob_put_bytes(s->put) : 0;
+
+		if (fsc_session_remove(s, NULL) == FSC_OK && open) {
 			atomic_fetch_add(&u->expired, 1);
-			atomic_fetch_add(&u->expired_bytes, fsc_blob_put_bytes(s->put));
+			atomic_fetch_add(&u->expired_bytes, bytes);
 			fsc_log(FSC_LOG_INFO, "uploads", "msg=expired upload=%lld bytes=%llu",
-				(long long)s->row.id,
-				(unsigned long long)fsc_blob_put_bytes(s->put));
+				(long long)s->row.id, (unsigned long long)bytes);
 		}
-		fsc_session_remove(s);
 	}
 	pthread_mutex_unlock(&s->lock);
 	fsc_session_unref(s);

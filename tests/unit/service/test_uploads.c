@@ -8,6 +8,7 @@
 
 #include "service/uploads.h"
 #include "store/blob_ops.h"
+#include "store/store_ops.h"
 #include "store/uploads.h"
 
 #define HOUR_NS 3600000000000LL
@@ -220,6 +221,130 @@ static void a_row_whose_bytes_are_lost_is_no_upload(void **state)
 	close_both(&b);
 }
 
+static void begin_writing(struct place *p, struct fsc_piece **w, struct fsc_uploads *u, int64_t id,
+			  const char *text)
+{
+	struct fsc_piece_begin b = FSC_PIECE_BEGIN_INIT;
+	struct fsc_upload_state state;
+
+	b.id = id;
+	assert_ok(p, fsc_piece_begin(w, u, &b, &state, &p->err));
+	assert_ok(p, fsc_piece_write(*w, text, strlen(text), &p->err));
+}
+
+static void what_is_written_to_does_not_expire_under_the_writer(void **state)
+{
+	struct place *p = *state;
+	struct both b = open_both(p, 0, 300000000);
+	struct fsc_piece_done done;
+	struct fsc_upload_state where;
+	struct fsc_piece *w;
+	int64_t id = begin(p, b.u, 10);
+
+	begin_writing(p, &w, b.u, id, "hello");
+	nanosleep(&(struct timespec){ .tv_nsec = 400000000 }, NULL);
+	assert_ok(p, fsc_uploads_sweep(b.u, &p->err));
+	assert_ok(p, fsc_piece_write(w, "world", 5, &p->err));
+	assert_ok(p, fsc_piece_end(w, &done, &p->err));
+	assert_ok(p, fsc_uploads_state(b.u, 1, id, &where, &p->err));
+	assert_int_equal(where.offset, 10);
+	close_both(&b);
+}
+
+static struct fsc_blobs_ops ops; /* outlives the test, as its files do */
+static unsigned syncs;
+static bool sync_fails;
+static enum fsc_status (*real_pause)(struct fsc_blob_sink *s, struct fsc_err *err);
+static enum fsc_status counted_pause(struct fsc_blob_sink *s, struct fsc_err *err)
+{
+	syncs++;
+	return sync_fails ? fsc_err_set(err, FSC_EIO, "part_lost", "test") : real_pause(s, err);
+}
+
+static void count_syncs(struct place *p)
+{
+	ops = *p->b->ops;
+	real_pause = ops.sink_pause;
+	ops.sink_pause = counted_pause;
+	p->b->ops = &ops;
+	syncs = 0;
+	sync_fails = false;
+}
+
+/* fsc_piece_begin runs on an I/O thread, which hundreds of connections share. */
+static void a_wrong_offset_makes_nobody_wait_for_the_disk(void **state)
+{
+	struct place *p = *state;
+	struct both b = open_both(p, 0, 0);
+	struct fsc_piece_begin wrong = FSC_PIECE_BEGIN_INIT;
+	struct fsc_upload_state where = { 0 };
+	struct fsc_piece *w;
+
+	wrong.id = begin(p, b.u, 10);
+	wrong.offset = 3;
+	begin_writing(p, &w, b.u, wrong.id, "hello");
+	fsc_piece_abort(w);
+	count_syncs(p);
+	assert_fails(p, fsc_piece_begin(&w, b.u, &wrong, &where, &p->err), FSC_EBUSY,
+		     "upload_busy");
+	assert_int_equal(syncs, 0);
+	assert_ok(p, fsc_uploads_state(b.u, 1, wrong.id, &where, &p->err));
+	assert_int_equal(syncs, 1);
+	where.offset = -1;
+	assert_fails(p, fsc_piece_begin(&w, b.u, &wrong, &where, &p->err), FSC_EEXIST,
+		     "upload_offset");
+	assert_int_equal(where.offset, 5);
+	assert_int_equal(syncs, 1);
+	close_both(&b);
+}
+
+/* A second fdatasync says that all is well when the first has thrown the pages away. */
+static void bytes_that_could_not_be_synced_are_never_told_as_kept(void **state)
+{
+	struct place *p = *state;
+	struct both b = open_both(p, 0, 0);
+	struct fsc_upload_state where;
+	struct fsc_piece *w;
+	int64_t id = begin(p, b.u, 10);
+
+	begin_writing(p, &w, b.u, id, "hello");
+	fsc_piece_abort(w);
+	count_syncs(p);
+	sync_fails = true;
+	assert_fails(p, fsc_uploads_state(b.u, 1, id, &where, &p->err), FSC_EIO, "part_lost");
+	sync_fails = false;
+	assert_fails(p, fsc_uploads_state(b.u, 1, id, &where, &p->err), FSC_ENOTFOUND,
+		     "no_such_upload");
+	assert_int_equal(parts(p), 0);
+	close_both(&b);
+}
+
+static enum fsc_status no_write(struct fsc_store *s, fsc_work_fn *work, void *arg, bool alone,
+				struct fsc_err *err)
+{
+	(void)s, (void)work, (void)arg, (void)alone;
+	return fsc_err_set(err, FSC_EBUSY, "store_busy", "test");
+}
+
+static void a_cancel_that_failed_is_not_told_as_done(void **state)
+{
+	struct place *p = *state;
+	struct both b = open_both(p, 0, 0);
+	const struct fsc_store_ops *real = p->s->ops;
+	struct fsc_store_ops refusing = *real;
+	struct fsc_upload_state where;
+	int64_t id = begin(p, b.u, 10);
+
+	refusing.write = no_write;
+	p->s->ops = &refusing;
+	assert_fails(p, fsc_uploads_cancel(b.u, 1, id, &p->err), FSC_EBUSY, "store_busy");
+	p->s->ops = real;
+	assert_ok(p, fsc_uploads_state(b.u, 1, id, &where, &p->err));
+	assert_ok(p, fsc_uploads_cancel(b.u, 1, id, &p->err));
+	assert_int_equal(parts(p), 0);
+	close_both(&b);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -229,6 +354,10 @@ int main(void)
 		contract_test(announced_bytes_count_until_they_are_written_also_over_a_restart),
 		contract_test(a_crash_before_the_rows_of_the_end_loses_nothing),
 		contract_test(a_row_whose_bytes_are_lost_is_no_upload),
+		contract_test(what_is_written_to_does_not_expire_under_the_writer),
+		contract_test(a_wrong_offset_makes_nobody_wait_for_the_disk),
+		contract_test(bytes_that_could_not_be_synced_are_never_told_as_kept),
+		contract_test(a_cancel_that_failed_is_not_told_as_done),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
