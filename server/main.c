@@ -56,13 +56,15 @@ static int run(const struct fsc_config *cfg)
 	fsc_log_setup(2, (enum fsc_log_level)cfg->log_level);
 	if (cfg->log_file && fsc_log_open(cfg->log_file, &err))
 		return fsc_cli_fail(&err);
-	/* Blocked before any thread starts: the main thread waits for them by sigtimedwait. */
+	/* Blocked before any thread starts: the main thread of a server waits for them by sigtimedwait. */
 	sigemptyset(&stop);
 	sigaddset(&stop, SIGINT);
 	sigaddset(&stop, SIGTERM);
 	if (fsc_server_takes_hangup(cfg))
 		sigaddset(&stop, SIGHUP);
-	sigprocmask(SIG_BLOCK, &stop, NULL);
+	/* The other verbs wait for none, and are to end when they are told to. */
+	if (cfg->verb == FSC_VERB_SERVE || cfg->verb == FSC_VERB_OPEN)
+		sigprocmask(SIG_BLOCK, &stop, NULL);
 	/* A file size limit is met like a full disk: by the error of the write. */
 	signal(SIGXFSZ, SIG_IGN);
 	switch (cfg->verb) {

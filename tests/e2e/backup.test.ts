@@ -274,3 +274,24 @@ test('hard links share the bytes, and a folder with something else is refused', 
 		assert.match(r.stderr, /not_empty|backup_inside/);
 	}
 });
+
+test('backup and verify end at once when they are told to', { timeout: 60000 }, async () => {
+	const at = join(dir, 'stopped'), s = await startServer({ data: at });
+	const { sha256 } = await uploadAndWait(s, 'a.json', unique());
+	await s.stop();
+	// A pipe in place of the bytes: whoever opens it waits for ever.
+	const path = join(at, 'blob', sha256.slice(0, 2), sha256);
+	unlinkSync(path);
+	assert.equal(spawnSync('mkfifo', [path]).status, 0);
+	for (const verb of [['backup', join(dir, 'never')], ['verify']])
+		for (const signal of ['SIGINT', 'SIGTERM'] as const) {
+			const c = spawn(program('fleetscope-server'), ['--data', at, ...verb], { stdio: 'ignore' });
+			const ended = new Promise<NodeJS.Signals | number | null>((done) => c.on('close', (code, by) => done(by ?? code)));
+			await sleep(1000);
+			assert.equal(c.exitCode, null, `${verb[0]} did not wait: this tests nothing`);
+			c.kill(signal);
+			const late = setTimeout(() => c.kill('SIGKILL'), 5000);
+			assert.equal(await ended, signal, verb[0]);
+			clearTimeout(late);
+		}
+});
