@@ -105,8 +105,8 @@ static void emit_held(struct fsc_json *j, const struct fsc_keeper_state *k)
 			"it (it was set, or the server was down for long): nothing is deleted "
 			"by age until somebody confirms that it is right"
 		      : "the clock was set back: nothing is deleted by age until it has passed "
-			"the latest time it showed");
-	fsc_json_kbool(j, "confirm", ahead);
+			"the latest time it showed, or somebody confirms that it is right");
+	fsc_json_kbool(j, "confirm", true);
 	fsc_api_time(j, "believed_until", k->mark_ns);
 	fsc_json_obj_end(j);
 }

@@ -23,6 +23,7 @@
 #define ROUND_NS (60 * SEC_NS)
 #define PASS_NS (20 * SEC_NS) /* a pass ends after the batch in which this is over */
 #define BATCH 500
+#define TURN_S 2
 #define ACTOR "retention"
 
 struct project {
@@ -331,6 +332,20 @@ static enum fsc_status run_pass(struct fsc_keeper *k, const struct fsc_retention
 	return st;
 }
 
+/* Waits a little for a pass that runs: a caller of the API holds a thread of the server meanwhile. */
+static enum fsc_status take_turn(struct fsc_keeper *k, struct fsc_err *err)
+{
+	struct timespec until;
+	int rc;
+
+	clock_gettime(CLOCK_REALTIME, &until);
+	until.tv_sec += TURN_S;
+	rc = pthread_mutex_timedlock(&k->pass, &until);
+	return rc ? fsc_err_set(err, FSC_EBUSY, "retention_running",
+				"retention: a pass runs, ask again in a few seconds")
+		  : FSC_OK;
+}
+
 enum fsc_status fsc_keeper_pass(struct fsc_keeper *k, struct fsc_arena *a, int64_t project,
 				bool dry_run, struct fsc_keeper_run *out, struct fsc_err *err)
 {
@@ -342,7 +357,9 @@ enum fsc_status fsc_keeper_pass(struct fsc_keeper *k, struct fsc_arena *a, int64
 		return st;
 	if (dry_run)
 		return run_pass(k, &limits, true, a, out, err);
-	pthread_mutex_lock(&k->pass);
+	st = take_turn(k, err);
+	if (st != FSC_OK)
+		return st;
 	st = look_at_clock(k, err);
 	if (st == FSC_OK && k->guard.trust == FSC_CLOCK_AHEAD &&
 	    (limits.max_age_days || limits.blob_age_days))

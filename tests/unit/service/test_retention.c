@@ -4,6 +4,7 @@
 #define CONTRACT_BLOBS_URL "dir:%s/blobs"
 #include "tests/store/contract.h"
 
+#include <pthread.h>
 #include <signal.h>
 #include <sys/resource.h>
 
@@ -23,16 +24,37 @@ struct home {
 	struct fsc_keeper *k;
 	int64_t mono_ns;
 	bool lift; /* somebody lifts all limits as soon as a pass looks at its clock */
+	bool ask;  /* somebody else asks for a pass at that moment */
+	enum fsc_status answer;
+	struct fsc_err answer_err;
 };
 
 static void limit(struct home *h, int64_t age, int64_t blob_age, int64_t bytes);
 
+static void *ask_for_a_pass(void *ctx)
+{
+	struct home *h = ctx;
+	struct fsc_keeper_run run;
+	struct fsc_arena a;
+
+	fsc_arena_init(&a, 1u << 20);
+	h->answer = fsc_keeper_pass(h->k, &a, FSC_PROJECT_DEFAULT, false, &run, &h->answer_err);
+	fsc_arena_fini(&a);
+	return NULL;
+}
+
 static int64_t home_mono(void *ctx)
 {
 	struct home *h = ctx;
+	pthread_t other;
 
 	if (h->lift)
 		limit(h, 0, 0, 0);
+	if (h->ask) {
+		h->ask = false;
+		assert_int_equal(pthread_create(&other, NULL, ask_for_a_pass, h), 0);
+		pthread_join(other, NULL);
+	}
 	return h->mono_ns;
 }
 
@@ -333,6 +355,17 @@ static void a_long_stop_needs_a_confirmation_and_a_short_one_none(void **state)
 	home_close(&h);
 }
 
+static void a_pass_beside_another_is_told_to_come_again(void **state)
+{
+	struct home h = { .ask = true, .answer_err = FSC_ERR_INIT };
+
+	home_open(&h, *state);
+	one_round(&h);
+	assert_int_equal(h.answer, FSC_EBUSY);
+	assert_string_equal(h.answer_err.code, "retention_running");
+	home_close(&h);
+}
+
 /* That is when limits by bytes are needed most. */
 static void a_full_disk_does_not_end_the_rounds(void **state)
 {
@@ -536,6 +569,7 @@ int main(void)
 		contract_test(bytes_of_uploads_go_while_their_traces_stay),
 		contract_test(a_clock_a_day_ahead_deletes_nothing_by_age_until_confirmed),
 		contract_test(a_clock_ahead_still_lets_bytes_be_taken),
+		contract_test(a_pass_beside_another_is_told_to_come_again),
 		contract_test(small_jumps_change_nothing),
 		contract_test(a_clock_set_back_deletes_nothing_until_it_has_caught_up),
 		contract_test(a_long_stop_needs_a_confirmation_and_a_short_one_none),
