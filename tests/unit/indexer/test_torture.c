@@ -152,11 +152,12 @@ static void run_one(struct outcome *o, int blob, struct report *report, const ch
 	memcpy(o->failed, seen.failed, sizeof(o->failed));
 }
 
-/* By signal, or as AddressSanitizer tells of it. */
+/* By signal, or as a sanitizer tells of it (AddressSanitizer with status 1, ThreadSanitizer with 66). */
 static bool died_of_segv(const struct outcome *o)
 {
 	return o->res.term_signal == SIGSEGV ||
-	       (o->res.exit_code == 1 && strstr(o->err.msg, "AddressSanitizer:DEADLYSIGNAL"));
+	       ((o->res.exit_code == 1 || o->res.exit_code == 66) &&
+		strstr(o->err.msg, "Sanitizer:DEADLYSIGNAL"));
 }
 
 /* What may come of a fault: the same facts, or the truth about what was missing. */
