@@ -315,8 +315,11 @@ static enum MHD_Result dispatch(struct exchange *x)
 	if (x->conn)
 		fsc_conns_set_stop(x->h->conns, x->conn, &x->req.stop);
 	MHD_suspend_connection(x->mc);
-	/* The end of an upload waits for the disk: it must not keep readers from their answers. */
-	if (fsc_pool_submit(flags & FSC_ROUTE_RAW ? x->h->uploads : x->h->workers, work, x))
+	/* What waits for the disk must not keep readers from their answers: the end of an upload, or hundreds of clients
+	 * that ask after a cut where theirs is. */
+	if (fsc_pool_submit(flags & (FSC_ROUTE_RAW | FSC_ROUTE_DISK) ? x->h->uploads
+								     : x->h->workers,
+			    work, x))
 		return MHD_YES;
 	if (x->conn)
 		fsc_conns_set_stop(x->h->conns, x->conn, NULL);

@@ -34,6 +34,7 @@ enum fsc_route_flag {
 	FSC_ROUTE_INLINE = 1, /* never blocks: runs on the I/O thread */
 	FSC_ROUTE_RAW = 2,    /* body goes to config.open_body piece by piece */
 	FSC_ROUTE_QUIET = 4,  /* probes: logged at debug level */
+	FSC_ROUTE_DISK = 8,   /* waits for the disk: not on the workers of readers, as RAW */
 };
 
 typedef void fsc_handler(struct fsc_req *req, struct fsc_resp *resp);

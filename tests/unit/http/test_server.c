@@ -96,6 +96,7 @@ static void streamed(struct fsc_req *req, struct fsc_resp *resp)
 
 static const struct fsc_route routes[] = {
 	{ "GET", "/spin", spin, FSC_PERM_NONE, 0, 0 },
+	{ "GET", "/disk", spin, FSC_PERM_NONE, 0, FSC_ROUTE_DISK },
 	{ "GET", "/quick", quick, FSC_PERM_NONE, 0, 0 },
 	{ "POST", "/quick", quick, FSC_PERM_NONE, 100, 0 },
 	{ "GET", "/probe", quick, FSC_PERM_NONE, 0, FSC_ROUTE_INLINE },
@@ -474,6 +475,27 @@ static void whoever_does_not_take_the_rest_of_an_ended_stream_is_cut_off(void **
 	fsc_http_stop(h, 100);
 }
 
+static void readers_are_answered_while_others_wait_for_the_disk(void **state)
+{
+	struct fsc_http_config cfg = config();
+	struct fsc_http *h = start(&cfg);
+	int waiting[2], reader;
+	char text[1000];
+
+	(void)state;
+	for (unsigned i = 0; i < 2; i++)
+		waiting[i] = ask(fsc_http_port(h), "GET", "/disk");
+	for (unsigned i = 0; i < 5000 && atomic_load(&running) < 2; i++)
+		nap(1);
+	assert_int_equal(atomic_load(&running), 2);
+	reader = ask(fsc_http_port(h), "GET", "/quick");
+	assert_int_equal(answer(reader, 5000, text), 200);
+	close(reader);
+	for (unsigned i = 0; i < 2; i++)
+		close(waiting[i]);
+	fsc_http_stop(h, 100);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -486,6 +508,7 @@ int main(void)
 		cmocka_unit_test(clients_that_read_nothing_hold_a_bounded_part_of_the_memory),
 		cmocka_unit_test(whoever_reads_a_large_answer_too_slowly_is_cut_off),
 		cmocka_unit_test(whoever_does_not_take_the_rest_of_an_ended_stream_is_cut_off),
+		cmocka_unit_test(readers_are_answered_while_others_wait_for_the_disk),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
