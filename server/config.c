@@ -2,6 +2,7 @@
 /* The order of the sources, what comes from the environment, and what no table can say. */
 #include "server/config.h"
 
+#include <arpa/inet.h>
 #include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
@@ -200,10 +201,24 @@ static void on_arg(void *ctx, const struct fsc_option *o, const char *text)
 	FSC_ASSERT(fsc_vec_push(&g->all, ((struct given){ o, text })));
 }
 
+/* A Host header is compared without its port: a name with one would never fit. */
+static bool is_host_name(const char *s)
+{
+	struct in6_addr v6;
+
+	return !s[strcspn(s, "/[]@ ")] && (!strchr(s, ':') || inet_pton(AF_INET6, s, &v6) == 1);
+}
+
 static void check_access(struct fsc_config *c)
 {
 	struct fsc_err err = FSC_ERR_INIT;
 
+	for (size_t i = 0; i < c->allow_host.n_items; i++)
+		if (!is_host_name(c->allow_host.items[i]))
+			fsc_config_mistake(c, "allow-host", 0,
+					   "\"%s\" is not a name or address alone, without "
+					   "scheme and port",
+					   c->allow_host.items[i]);
 	for (size_t i = 0; i < c->trusted_proxy.n_items; i++)
 		if (fsc_proxy_check_peer(c->trusted_proxy.items[i], &err))
 			fsc_config_mistake(c, "trusted-proxy", 0, "%s", err.msg);

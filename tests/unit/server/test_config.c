@@ -371,6 +371,21 @@ static void contradictions_are_refused(void **state)
 	assert_int_equal(load(p, NULL, "--no-tokens", "--require-tokens", END), FSC_EINVAL);
 }
 
+static void names_that_no_host_header_can_have_are_refused(void **state)
+{
+	static const char *const bad[] = { "https://perf.example.com", "perf.example.com:8443",
+					   "[::1]", "perf.example.com/" };
+	struct place *p = *state;
+
+	for (size_t i = 0; i < FSC_ARRAY_LEN(bad); i++) {
+		assert_int_equal(load(p, NULL, "--allow-host", bad[i], END), FSC_EINVAL);
+		assert_non_null(strstr(p->c.mistakes.data, "allow-host: \""));
+	}
+	assert_int_equal(load(p, NULL, "--allow-host=perf.example.com", "--allow-host=fd00::1",
+			      "--allow-host=10.0.0.1", END),
+			 FSC_OK);
+}
+
 static void sizes_have_units(void **state)
 {
 	uint64_t v;
@@ -414,6 +429,7 @@ int main(void)
 		T(a_file_that_is_not_there_or_is_not_text_is_a_mistake),
 		T(the_environment_can_name_the_file),
 		T(contradictions_are_refused),
+		T(names_that_no_host_header_can_have_are_refused),
 		T(sizes_have_units),
 		T(the_verb_and_its_arguments_are_read),
 	};
