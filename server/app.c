@@ -72,6 +72,22 @@ static void sweep_uploads(struct fsc_server *s)
 			err.code, fsc_log_quote(msg, sizeof(msg), err.msg));
 }
 
+static void audit_token(struct fsc_server *s, const char *actor, int64_t id, const char *name)
+{
+	char subject[32], msg[300];
+	struct fsc_audit row = { .project = FSC_PROJECT_DEFAULT,
+				 .actor = actor,
+				 .action = "token.create",
+				 .subject = subject,
+				 .detail = name };
+	struct fsc_err err = FSC_ERR_INIT;
+
+	snprintf(subject, sizeof(subject), "%lld", (long long)id);
+	if (fsc_store_audit_put(s->app.store, &row, &err))
+		fsc_log(FSC_LOG_ERROR, "server", "msg=\"audit row not written\" error=%s",
+			fsc_log_quote(msg, sizeof(msg), err.msg));
+}
+
 /* Tokens: a given one is adopted, otherwise the first is made and shown once. */
 static enum fsc_status first_token(struct fsc_server *s, struct fsc_err *err)
 {
@@ -87,6 +103,8 @@ static enum fsc_status first_token(struct fsc_server *s, struct fsc_err *err)
 			given[strcspn(given, " \t\r\n")] = '\0';
 			st = fsc_token_adopt(s->app.store, FSC_PROJECT_DEFAULT, "admin token file",
 					     FSC_PERM_ADMIN, given, &id, err);
+			if (!st)
+				audit_token(s, "config", id, "admin token file");
 		}
 		fsc_free(given);
 		return st == FSC_EEXIST ? FSC_OK : st;
@@ -94,9 +112,12 @@ static enum fsc_status first_token(struct fsc_server *s, struct fsc_err *err)
 	if (!fsc_auth_required(s->app.auth))
 		return FSC_OK;
 	st = fsc_store_token_count(s->app.store, &n, err);
-	if (!st && !n)
-		st = fsc_token_create(s->app.store, FSC_PROJECT_DEFAULT, "first admin token",
-				      FSC_PERM_ADMIN, 0, "first start", &id, s->first_token, err);
+	if (st || n)
+		return st;
+	st = fsc_token_create(s->app.store, FSC_PROJECT_DEFAULT, "first admin token",
+			      FSC_PERM_ADMIN, 0, "first start", &id, s->first_token, err);
+	if (!st)
+		audit_token(s, "first start", id, "first admin token");
 	return st;
 }
 

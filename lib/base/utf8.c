@@ -122,3 +122,16 @@ size_t fsc_utf8_encode(char dst[4], uint32_t cp)
 	dst[3] = (char)(0x80 | (cp & 0x3F));
 	return 4;
 }
+
+bool fsc_utf8_printable(const char *s, size_t n)
+{
+	if (!fsc_utf8_valid(s, n))
+		return false;
+	for (size_t i = 0; i < n; i++) {
+		unsigned char c = (unsigned char)s[i];
+
+		if (c < 0x20 || c == 0x7f || (c == 0xc2 && (unsigned char)s[i + 1] < 0xa0))
+			return false;
+	}
+	return true;
+}

@@ -10,6 +10,8 @@
 #include "base/buf.h"
 
 bool fsc_utf8_valid(const char *s, size_t n);
+/* Valid, and without control characters (C0, DEL, C1): safe to show on a terminal. */
+bool fsc_utf8_printable(const char *s, size_t n);
 /* Appends s to b with repairs; returns how many sequences were replaced. */
 size_t fsc_utf8_repair(struct fsc_buf *b, const char *s, size_t n);
 /* Encodes one code point, returns its length 1..4 (U+FFFD for surrogates and > 10FFFF). */

@@ -323,20 +323,11 @@ bool fsc_proxy_named(const struct fsc_proxy *p, const struct fsc_req *req)
 	return fsc_req_header(req, p->user_header) || fsc_req_header(req, p->groups_header);
 }
 
-/* 1 to FSC_PROXY_USER_MAX bytes of UTF-8 without control characters, C1 too. */
 static bool user_ok(const char *s)
 {
 	size_t n = strnlen(s, FSC_PROXY_USER_MAX + 1);
 
-	if (n > FSC_PROXY_USER_MAX || !fsc_utf8_valid(s, n))
-		return false;
-	for (size_t i = 0; i < n; i++) {
-		unsigned char c = (unsigned char)s[i];
-
-		if (c < 0x20 || c == 0x7f || (c == 0xc2 && (unsigned char)s[i + 1] < 0xa0))
-			return false;
-	}
-	return true;
+	return n <= FSC_PROXY_USER_MAX && fsc_utf8_printable(s, n);
 }
 
 static bool in_list(const char *list, const char *name)

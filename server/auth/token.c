@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "base/crypto.h"
+#include "base/utf8.h"
 #include "store/store.h"
 
 #define PREFIX "fst_" /* lets secret scanners find leaked tokens */
@@ -100,9 +101,11 @@ enum fsc_status fsc_token_create(struct fsc_store *s, int64_t project, const cha
 	uint8_t raw[RANDOM_BYTES];
 	char hex[2 * RANDOM_BYTES + 1];
 
-	if (!name[0] || strlen(name) > 100)
+	/* `token list` shows them on the terminal of whoever runs the server. */
+	if (!name[0] || strlen(name) > 100 || !fsc_utf8_printable(name, strlen(name)))
 		return fsc_err_set(err, FSC_EINVAL, "bad_name",
-				   "a token's name has 1 to 100 characters");
+				   "a token's name has 1 to 100 bytes of UTF-8 without control "
+				   "characters");
 	fsc_random_bytes(raw, sizeof(raw));
 	fsc_hex(hex, raw, sizeof(raw));
 	snprintf(text, FSC_TOKEN_TEXT_MAX, PREFIX "%s", hex);

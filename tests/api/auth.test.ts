@@ -158,6 +158,14 @@ test('a token ends at its time', async () => {
 	await endsWithin(1000, 'GET', '/api/v1/traces', t.secret);
 });
 
+test('the name of a token does nothing to a terminal', async () => {
+	for (const name of ['a\u001b[2Jb', 'a\nb', 'a\u007f', 'a\u009b2Jb']) {
+		const r = await call(s, 'POST', '/api/v1/tokens', { token: admin, body: { name, scopes: ['read'] } });
+		assert.deepEqual([r.status, r.json.error?.code], [400, 'bad_name'], JSON.stringify(name));
+	}
+	assert.equal((await call(s, 'POST', '/api/v1/tokens', { token: admin, body: { name: 'Bücher £', scopes: ['read'] } })).status, 201);
+});
+
 test('the first admin token may come from a file and is then not shown', async () => {
 	const dir = tempDir();
 	const file = join(dir, 'token');
@@ -165,6 +173,8 @@ test('the first admin token may come from a file and is then not shown', async (
 	const one = await startServer({ args: ['--require-tokens'], env: { FLEETSCOPE_ADMIN_TOKEN_FILE: file } });
 	assert.ok(!one.stdout().includes('shown once'));
 	assert.equal((await call(one, 'GET', '/api/v1/tokens', { token: 'a-token-of-my-own-choice' })).status, 200);
+	const { items } = (await call(one, 'GET', '/api/v1/audit', { token: 'a-token-of-my-own-choice' })).json;
+	assert.deepEqual(items.map((r: { action: string; actor: string }) => [r.action, r.actor]), [['token.create', 'config']]);
 	await one.stop();
 	rmSync(dir, { recursive: true });
 });
@@ -177,6 +187,8 @@ test('the first token is shown once, at the first start only', async () => {
 	const two = await startServer({ args: ['--require-tokens'], data });
 	assert.ok(!two.stdout().includes('shown once'));
 	assert.equal((await call(two, 'GET', '/api/v1/tokens', { token })).status, 200, 'it holds across a restart');
+	const { items } = (await call(two, 'GET', '/api/v1/audit', { token })).json;
+	assert.deepEqual(items.map((r: { action: string; actor: string }) => [r.action, r.actor]), [['token.create', 'first start']]);
 	await two.stop();
 	rmSync(data, { recursive: true });
 });
