@@ -15,6 +15,7 @@ static const struct {
 	{ FSC_EINVAL, NULL, 400, NULL },
 	{ FSC_EPARSE, NULL, 400, NULL },
 	{ FSC_ELIMIT, "login_limited", 429, "6" },
+	{ FSC_ELIMIT, "rate_limited", 429, "1" }, /* of a login */
 	{ FSC_ELIMIT, NULL, 413, NULL },
 	{ FSC_ENOMEM, NULL, 503, "5" },
 	{ FSC_EIO, NULL, 500, NULL },

@@ -204,22 +204,30 @@ static enum fsc_status identify(struct fsc_auth *a, struct fsc_req *req, struct 
 	return st == FSC_ENOTFOUND ? admit_loopback(a, req) : st;
 }
 
-/* False: 429. */
-static bool within_rate(struct fsc_auth *a, const struct fsc_req *req, struct fsc_resp *resp)
+/* One request of this caller; 0, or for how long it is too much. */
+static int64_t take_rate(struct fsc_auth *a, const struct fsc_who *w)
 {
-	const struct fsc_who *w = &req->who;
-	char seconds[24];
 	int64_t wait;
 
 	if (!a->rate || (!w->token_id && !w->user))
-		return true;
+		return 0;
 	wait = fsc_limit_take(a->rate,
 			      w->token_id ? fsc_limit_key('t', &w->token_id, sizeof(w->token_id))
 					  : fsc_limit_key('u', w->user, strlen(w->user)),
 			      fsc_clock_mono_ns());
+	if (wait)
+		atomic_fetch_add(&a->limited, 1);
+	return wait;
+}
+
+/* False: 429. */
+static bool within_rate(struct fsc_auth *a, const struct fsc_req *req, struct fsc_resp *resp)
+{
+	int64_t wait = take_rate(a, &req->who);
+	char seconds[24];
+
 	if (!wait)
 		return true;
-	atomic_fetch_add(&a->limited, 1);
 	snprintf(seconds, sizeof(seconds), "%lld", (long long)((wait + SEC_NS - 1) / SEC_NS));
 	fsc_resp_header(resp, "Retry-After", seconds);
 	fsc_resp_error(resp, 429, "rate_limited",
@@ -369,6 +377,11 @@ enum fsc_status fsc_auth_login(struct fsc_auth *a, struct fsc_req *req, const ch
 	fsc_limit_give(a->login, key);
 	if (st)
 		return st;
+	/* Each leaves an audit row for ever. */
+	if (take_rate(a, &req->who))
+		return fsc_err_set(err, FSC_ELIMIT, "rate_limited",
+				   "more than %u requests a second of one token",
+				   a->opts.rate_limit);
 	fsc_session_make(session, a->key, digest,
 			 fsc_clock_real_ns() / SEC_NS + FSC_SESSION_SECONDS);
 	snprintf(cookie, 512,

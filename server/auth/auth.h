@@ -66,7 +66,7 @@ fsc_nodiscard enum fsc_status fsc_auth_projects(struct fsc_auth *a, struct fsc_r
 void fsc_auth_revoked(struct fsc_auth *a);
 
 /* Set-Cookie value for the token, in cookie. FSC_EDENIED when it is not a live token; FSC_ELIMIT "login_limited" after
- * too many wrong ones from one address (10, then one each 6 s). */
+ * too many wrong ones from one address (10, then one each 6 s), "rate_limited" when the token passes its rate. */
 fsc_nodiscard enum fsc_status fsc_auth_login(struct fsc_auth *a, struct fsc_req *req,
 					     const char *token, char cookie[512],
 					     struct fsc_err *err);

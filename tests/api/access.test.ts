@@ -325,6 +325,17 @@ test('a proxy user has a rate, loopback and --rate-limit 0 have none', async () 
 	await none.stop();
 });
 
+test('a login counts for its token: it leaves an audit row', async () => {
+	const p = await startServer({ args: ['--require-tokens', '--rate-limit', '1'] });
+	const admin = /shown once: (\S+)/.exec(p.stdout())![1]!;
+	const answers: Answer[] = [];
+	for (let i = 0; i < 10; i++) answers.push(await call(p, 'POST', '/api/v1/login', { body: { token: admin } }));
+	assert.equal(answers[0]!.status, 204);
+	const last = answers.find((r) => r.status !== 204);
+	assert.deepEqual([last?.status, last?.json.error.code, last?.headers.get('retry-after')], [429, 'rate_limited', '1']);
+	await p.stop();
+});
+
 test('logins with a wrong token are bounded for each address', async () => {
 	const p = await startServer({ args: ['--require-tokens', '--trusted-proxy', '127.0.0.1'] });
 	const admin = /shown once: (\S+)/.exec(p.stdout())![1]!;
