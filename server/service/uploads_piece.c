@@ -541,6 +541,12 @@ static enum fsc_status say_again(struct fsc_session *s, struct fsc_upload_done *
 						 .state = b.state,
 						 .duplicate = s->row.duplicate };
 		memcpy(out->sha256, b.sha256, FSC_SHA256_LEN);
+	} else if (st == FSC_ENOTFOUND) {
+		/* Not as an upload that expired, which a client would begin anew: someone did not want these bytes. */
+		fsc_err_clear(err);
+		st = fsc_err_set(err, FSC_EEXIST, "upload_complete",
+				 "upload: it became bundle %lld, which was deleted since",
+				 (long long)s->row.bundle);
 	}
 	fsc_arena_fini(&a);
 	return st;

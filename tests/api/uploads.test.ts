@@ -101,6 +101,16 @@ test('the answer that was missed can be asked for again, and nothing can be adde
 	assert.equal((await call(s, 'GET', `/api/v1/bundles/${end.json.id}`)).status, 200, 'its bundle stays');
 });
 
+test('a bundle that was deleted since is not asked for once more', async () => {
+	const bytes = fresh(), at = await begin(s);
+	const end = await piece(s, at, 0, bytes, true);
+	await stored(s, end, bytes);
+	for (let i = 0; i < 200 && !['ready', 'failed'].includes((await call(s, 'GET', `/api/v1/bundles/${end.json.id}`)).json.state); i++) await sleep(50);
+	assert.equal((await call(s, 'DELETE', `/api/v1/bundles/${end.json.id}`)).status, 200);
+	const again = await piece(s, at, bytes.length, new Uint8Array(), true);
+	assert.deepEqual([again.status, again.json.error.code], [409, 'upload_complete'], 'a 404 would make a client send it all again');
+});
+
 test('the whole upload fits in the request that begins it, and in one without a length', async () => {
 	const one = fresh(), two = fresh();
 	await stored(s, await call(s, 'POST', '/api/v1/uploads?name=one', { body: one, headers: { 'upload-complete': '?1', 'repr-digest': digest(one) } }), one);
