@@ -20,6 +20,7 @@ SRC_base := \
 	lib/base/strtab.c \
 	lib/base/num.c \
 	lib/base/bytes.c \
+	lib/base/pb_read.c \
 	lib/base/crc.c \
 	lib/base/crypto.c \
 	lib/base/utf8.c \
@@ -279,6 +280,7 @@ TESTS_base := \
 	tests/unit/base/test_strtab.c \
 	tests/unit/base/test_num.c \
 	tests/unit/base/test_bytes.c \
+	tests/unit/base/test_pb_read.c \
 	tests/unit/base/test_crc.c \
 	tests/unit/base/test_crypto.c \
 	tests/unit/base/test_utf8.c \
