@@ -335,6 +335,7 @@ TESTS_analysis := \
 	tests/unit/analysis/test_recount.c
 
 TESTS_export := \
+	tests/unit/export/test_golden.c \
 	tests/unit/export/test_pb.c
 
 TESTS_store := \

@@ -37,7 +37,7 @@ REPLAY_ALL := $(foreach m,$(MODULES),$(FUZZBIN_$(m)))
 FUZZLIVE_ALL := $(foreach m,$(MODULES),$(FUZZLIVE_$(m)))
 pick = $(if $(T),$(shell printf '%s\n' $(1) | grep -E -e '$(T)'),$(1))
 
-.PHONY: test plain-bins unit unit-run unit-bins replay replay-run node-tests node-bundles lint-tests asan tsan valgrind fuzz bench bench-bins
+.PHONY: test plain-bins unit unit-run unit-bins golden replay replay-run node-tests node-bundles lint-tests asan tsan valgrind fuzz bench bench-bins
 test: ## install what is missing, then lint, build and run every test; T=pattern picks
 	@scripts/install-deps.sh
 	@MAKE='$(MAKE)' scripts/test-all.sh '$(T)'
@@ -50,6 +50,9 @@ unit: unit-bins ## C unit tests of MODE (T=pattern picks)
 	@$(MAKE) --no-print-directory unit-run
 unit-run: # what was built; a program that is missing counts as failed
 	@scripts/run-unit.sh $(call pick,$(UNIT_ALL))
+
+golden: ## writes tests/golden anew from what is read and written today; read the diff
+	@FSC_GOLDEN_WRITE=1 $(MAKE) --no-print-directory unit T=export/test_golden
 
 replay: $(call pick,$(REPLAY_ALL)) ## replay the fuzz corpora (T=pattern picks)
 	@$(MAKE) --no-print-directory replay-run
