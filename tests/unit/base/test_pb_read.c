@@ -81,7 +81,7 @@ static void damage_is_told_where_the_field_begins(void **state)
 	} bad[] = {
 		{ "\x08", 1, 0 },	      /* no value */
 		{ "\x08\x01\x08\x80", 4, 2 }, /* a varint without its end */
-		{ "\x12\x05\x01\x02", 4, 0 },	      /* longer than the message */
+		{ "\x12\x05\x01\x02", 4, 0 }, /* longer than the message */
 		{ "\x12\xFF\xFF\xFF\xFF\xFF\xFF\xFF\xFF\xFF\x01x", 12, 0 },
 		{ "\x11\1\2\3", 4, 0 },
 		{ "\x15\1\2\3", 4, 0 },
