@@ -21,6 +21,7 @@ SRC_base := \
 	lib/base/num.c \
 	lib/base/bytes.c \
 	lib/base/pb_read.c \
+	lib/base/map.c \
 	lib/base/crc.c \
 	lib/base/crypto.c \
 	lib/base/utf8.c \
@@ -281,6 +282,7 @@ TESTS_base := \
 	tests/unit/base/test_num.c \
 	tests/unit/base/test_bytes.c \
 	tests/unit/base/test_pb_read.c \
+	tests/unit/base/test_map.c \
 	tests/unit/base/test_crc.c \
 	tests/unit/base/test_crypto.c \
 	tests/unit/base/test_utf8.c \

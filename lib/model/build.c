@@ -8,58 +8,6 @@
 #include "base/limits.h"
 #include "model/build_int.h"
 
-/* ---- a small map from two words to a number ---- */
-
-static uint64_t mix(uint64_t a, uint64_t b)
-{
-	uint64_t h = (a ^ 0x9E3779B97F4A7C15ULL) * 0xBF58476D1CE4E5B9ULL;
-	h = (h ^ (h >> 29) ^ b) * 0x94D049BB133111EBULL;
-	return h ^ (h >> 32);
-}
-
-uint32_t fsc_build_map_get(const struct fsc_build_map *m, uint64_t a, uint64_t b)
-{
-	if (!m->cap)
-		return UINT32_MAX;
-	for (uint32_t i = (uint32_t)mix(a, b) & (m->cap - 1);; i = (i + 1) & (m->cap - 1)) {
-		const struct fsc_build_map_slot *s = &m->v[i];
-		if (s->value == UINT32_MAX || (s->a == a && s->b == b))
-			return s->value;
-	}
-}
-
-static bool map_grow(struct fsc_build_map *m)
-{
-	struct fsc_build_map g = { .cap = m->cap ? m->cap * 2 : 64, .n = m->n };
-	g.v = fsc_realloc(NULL, g.cap, sizeof(*g.v));
-	if (!g.v)
-		return false;
-	memset(g.v, 0xFF, g.cap * sizeof(*g.v));
-	for (uint32_t k = 0; k < m->cap; k++) {
-		if (m->v[k].value == UINT32_MAX)
-			continue;
-		uint32_t i = (uint32_t)mix(m->v[k].a, m->v[k].b) & (g.cap - 1);
-		while (g.v[i].value != UINT32_MAX)
-			i = (i + 1) & (g.cap - 1);
-		g.v[i] = m->v[k];
-	}
-	fsc_free(m->v);
-	*m = g;
-	return true;
-}
-
-bool fsc_build_map_put(struct fsc_build_map *m, uint64_t a, uint64_t b, uint32_t value)
-{
-	if (m->n >= m->cap / 2 && !map_grow(m))
-		return false;
-	uint32_t i = (uint32_t)mix(a, b) & (m->cap - 1);
-	while (m->v[i].value != UINT32_MAX)
-		i = (i + 1) & (m->cap - 1);
-	m->v[i] = (struct fsc_build_map_slot){ .a = a, .b = b, .value = value };
-	m->n++;
-	return true;
-}
-
 /* ---- life ---- */
 
 struct fsc_build *fsc_build_new(void)
@@ -92,10 +40,10 @@ void fsc_build_free(struct fsc_build *b)
 	fsc_vec_fini(&b->halves);
 	fsc_vec_fini(&b->flows);
 	fsc_vec_fini(&b->counters);
-	fsc_free(b->proc_map.v);
-	fsc_free(b->ident_map.v);
-	fsc_free(b->track_map.v);
-	fsc_free(b->cat_map.v);
+	fsc_map_fini(&b->proc_map);
+	fsc_map_fini(&b->ident_map);
+	fsc_map_fini(&b->track_map);
+	fsc_map_fini(&b->cat_map);
 	fsc_free(b);
 }
 
@@ -120,7 +68,7 @@ enum fsc_status fsc_build_cat(uint16_t *cat, struct fsc_build *b, const char *s,
 	enum fsc_status st = fsc_build_str(&id, b, s, n);
 	if (st != FSC_OK)
 		return st;
-	uint32_t have = fsc_build_map_get(&b->cat_map, id, 0);
+	uint32_t have = fsc_map_get(&b->cat_map, id, 0);
 	if (have != UINT32_MAX) {
 		*cat = (uint16_t)have;
 		return FSC_OK;
@@ -131,7 +79,7 @@ enum fsc_status fsc_build_cat(uint16_t *cat, struct fsc_build *b, const char *s,
 		*cat = 0;
 		return FSC_OK;
 	}
-	if (!fsc_build_map_put(&b->cat_map, id, 0, (uint32_t)b->t->cats.n) ||
+	if (!fsc_map_put(&b->cat_map, id, 0, (uint32_t)b->t->cats.n) ||
 	    !fsc_vec_push(&b->t->cats, id))
 		return FSC_ENOMEM;
 	*cat = (uint16_t)(b->t->cats.n - 1);

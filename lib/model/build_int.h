@@ -3,6 +3,7 @@
 #ifndef FSC_MODEL_BUILD_INT_H
 #define FSC_MODEL_BUILD_INT_H
 
+#include "base/map.h"
 #include "model/build.h"
 
 /* A raw (pid, tid) pair. */
@@ -51,15 +52,6 @@ struct fsc_build_counter_ev {
 	uint32_t track;
 };
 
-/* Open addressing, key -> u32; keys are four words. */
-struct fsc_build_map {
-	struct fsc_build_map_slot {
-		uint64_t a, b;
-		uint32_t value; /* UINT32_MAX: free */
-	} * v;			/* owned */
-	uint32_t cap, n;
-};
-
 struct fsc_build {
 	struct fsc_trace *t; /* owned until finish */
 	FSC_VEC(struct fsc_build_proc) procs;
@@ -68,16 +60,11 @@ struct fsc_build {
 	FSC_VEC(struct fsc_build_half) halves;
 	FSC_VEC(struct fsc_build_flow_ev) flows;
 	FSC_VEC(struct fsc_build_counter_ev) counters;
-	struct fsc_build_map proc_map, ident_map, track_map, cat_map;
+	struct fsc_map proc_map, ident_map, track_map, cat_map;
 	int64_t base_time;
 	bool has_base;
 	uint64_t negative_dur;
 };
-
-/* UINT32_MAX when the key is not there. */
-uint32_t fsc_build_map_get(const struct fsc_build_map *m, uint64_t a, uint64_t b);
-fsc_nodiscard bool fsc_build_map_put(struct fsc_build_map *m, uint64_t a, uint64_t b,
-				     uint32_t value);
 
 /* build_match.c: gives every begin its duration; open ones keep FSC_BUILD_PENDING. */
 fsc_nodiscard enum fsc_status fsc_build_match(struct fsc_build *b);

@@ -15,7 +15,7 @@ static uint64_t id_word(struct fsc_build_id id)
 
 enum fsc_status fsc_build_process(uint32_t *process, struct fsc_build *b, struct fsc_build_id pid)
 {
-	uint32_t have = fsc_build_map_get(&b->proc_map, id_word(pid), pid.is_text);
+	uint32_t have = fsc_map_get(&b->proc_map, id_word(pid), pid.is_text);
 	if (have != UINT32_MAX) {
 		*process = have;
 		return FSC_OK;
@@ -25,7 +25,7 @@ enum fsc_status fsc_build_process(uint32_t *process, struct fsc_build *b, struct
 	struct fsc_build_proc p = { .pid = pid };
 	p.p.pid = pid.is_text ? -1 : pid.num;
 	p.p.pid_text = pid.is_text ? pid.text : 0;
-	if (!fsc_build_map_put(&b->proc_map, id_word(pid), pid.is_text, (uint32_t)b->procs.n) ||
+	if (!fsc_map_put(&b->proc_map, id_word(pid), pid.is_text, (uint32_t)b->procs.n) ||
 	    !fsc_vec_push(&b->procs, p))
 		return FSC_ENOMEM;
 	*process = (uint32_t)b->procs.n - 1;
@@ -40,7 +40,7 @@ enum fsc_status fsc_build_ident(uint32_t *ident, struct fsc_build *b, struct fsc
 	if (st != FSC_OK)
 		return st;
 	uint64_t second = (uint64_t)process << 1 | tid.is_text;
-	uint32_t have = fsc_build_map_get(&b->ident_map, id_word(tid), second);
+	uint32_t have = fsc_map_get(&b->ident_map, id_word(tid), second);
 	if (have != UINT32_MAX) {
 		*ident = have;
 		return FSC_OK;
@@ -50,7 +50,7 @@ enum fsc_status fsc_build_ident(uint32_t *ident, struct fsc_build *b, struct fsc
 	struct fsc_build_ident e = {
 		.tid = tid, .process = process, .thread = FSC_NO_TRACK, .last_stream = FSC_NO_TRACK
 	};
-	if (!fsc_build_map_put(&b->ident_map, id_word(tid), second, (uint32_t)b->idents.n) ||
+	if (!fsc_map_put(&b->ident_map, id_word(tid), second, (uint32_t)b->idents.n) ||
 	    !fsc_vec_push(&b->idents, e))
 		return FSC_ENOMEM;
 	*ident = (uint32_t)b->idents.n - 1;
@@ -106,14 +106,14 @@ static enum fsc_status keyed_track(uint32_t *track, bool *made, struct fsc_build
 				   uint8_t layer)
 {
 	key |= (uint64_t)(kind * 2u + layer) << 56;
-	uint32_t have = fsc_build_map_get(&b->track_map, a, key);
+	uint32_t have = fsc_map_get(&b->track_map, a, key);
 	*made = have == UINT32_MAX;
 	if (!*made) {
 		*track = have;
 		return FSC_OK;
 	}
 	enum fsc_status st = new_track(track, b, kind, process, ident, layer);
-	if (st == FSC_OK && !fsc_build_map_put(&b->track_map, a, key, *track))
+	if (st == FSC_OK && !fsc_map_put(&b->track_map, a, key, *track))
 		st = FSC_ENOMEM;
 	return st;
 }
