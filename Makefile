@@ -26,10 +26,12 @@ SRC_base := \
 	lib/base/crypto.c \
 	lib/base/utf8.c \
 	lib/base/json_out.c \
+	lib/base/json_copy.c \
 	lib/base/json_scan.c \
 	lib/base/source.c \
 	lib/base/source_auto.c \
 	lib/base/source_gzip.c \
+	lib/base/source_zlib.c \
 	lib/base/source_zstd.c \
 	lib/base/fs.c \
 	lib/base/clock.c \
@@ -290,6 +292,8 @@ TESTS_base := \
 	tests/unit/base/test_source.c \
 	tests/unit/base/test_source_gzip.c \
 	tests/unit/base/test_source_gzip_zlib.c \
+	tests/unit/base/test_json_copy.c \
+	tests/unit/base/test_source_zlib.c \
 	tests/unit/base/test_source_zstd.c \
 	tests/unit/base/test_fs.c \
 	tests/unit/base/test_clock.c \

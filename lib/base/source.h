@@ -43,6 +43,8 @@ struct fsc_source *fsc_source_mem(const void *p, size_t n); /* borrows p */
 struct fsc_source *fsc_source_fd(int fd); /* borrows fd, read() from its position */
 struct fsc_source *fsc_source_gzip(struct fsc_source *inner);
 struct fsc_source *fsc_source_zstd(struct fsc_source *inner);
+/* One zlib stream (RFC 1950), which other formats hold inside; "zlib_corrupt", "zlib_truncated", "zlib_trailing". */
+struct fsc_source *fsc_source_zlib(struct fsc_source *inner);
 /* Looks at the first bytes and wraps in gzip or zstd when they say so, repeatedly up to
  * FSC_MAX_COMPRESSION_NEST layers (then FSC_ELIMIT at read); otherwise passes bytes through. */
 struct fsc_source *fsc_source_auto(struct fsc_source *inner);
