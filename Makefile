@@ -68,8 +68,18 @@ SRC_formats := \
 	lib/formats/chrome_json.c \
 	lib/formats/chrome_meta.c \
 	lib/formats/chrome_resync.c \
+	lib/formats/gpu_args.c \
 	lib/formats/json_scan_simd.c \
 	lib/formats/json_tok.c \
+	lib/formats/perfetto_args.c \
+	lib/formats/perfetto_clock.c \
+	lib/formats/perfetto_event.c \
+	lib/formats/perfetto_gpu.c \
+	lib/formats/perfetto_packet.c \
+	lib/formats/perfetto_read.c \
+	lib/formats/perfetto_samples.c \
+	lib/formats/perfetto_seq.c \
+	lib/formats/perfetto_tracks.c \
 	lib/formats/registry.c
 
 SRC_segment := \
@@ -319,6 +329,7 @@ TESTS_bundle := \
 TESTS_formats := \
 	tests/unit/formats/test_chrome_json.c \
 	tests/unit/formats/test_expected.c \
+	tests/unit/formats/test_perfetto_expected.c \
 	tests/unit/formats/test_json_tok.c \
 	tests/unit/formats/test_reader_hostile.c \
 	tests/unit/formats/test_reader_tolerance.c

@@ -31,6 +31,9 @@
 #define FSC_MAX_META_BYTES (1 * FSC_MIB) /* top-level metadata kept as JSON */
 #define FSC_MAX_ARGS_BYTES (1 * FSC_MIB) /* canonical args of one event */
 
+/* protobuf traces */
+#define FSC_MAX_PACKET_BYTES (64 * FSC_MIB) /* one packet, also unpacked */
+
 /* control documents (jansson) and HTTP */
 #define FSC_MAX_CONTROL_JSON (8 * FSC_MIB)
 #define FSC_MAX_FACT_FRAME (1 * FSC_MIB)

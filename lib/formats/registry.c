@@ -3,10 +3,12 @@
 #include <string.h>
 
 #include "formats/chrome.h"
+#include "formats/perfetto.h"
 #include "formats/reader.h"
 
 static const struct fsc_reader readers[] = {
 	{ .name = "trace_json", .sniff = fsc_chrome_sniff, .read = fsc_chrome_read },
+	{ .name = "perfetto", .sniff = fsc_perfetto_sniff, .read = fsc_perfetto_read },
 };
 
 static size_t skip_blank(const uint8_t *head, size_t n)

@@ -96,6 +96,7 @@ enum fsc_flow_phase {
 	FSC_FLOW_STEP,	   /* t */
 	FSC_FLOW_END,	   /* f with bp "e": the slice around it */
 	FSC_FLOW_END_NEXT, /* f: the next slice of that thread */
+	FSC_FLOW_TOUCH, /* a start when no chain of this key is open, else a step; an end closes it */
 };
 struct fsc_build_flow {
 	int64_t ts;

@@ -54,7 +54,9 @@ static enum fsc_status chain(struct chains *c, struct fsc_build *b)
 
 static int rank_of(uint8_t phase)
 {
-	return phase == FSC_FLOW_START ? 0 : phase == FSC_FLOW_STEP ? 1 : 2;
+	return phase == FSC_FLOW_START				   ? 0
+	       : phase == FSC_FLOW_STEP || phase == FSC_FLOW_TOUCH ? 1
+								   : 2;
 }
 
 static bool event_before(const struct fsc_build_flow_ev *a, const struct fsc_build_flow_ev *b)
@@ -125,13 +127,15 @@ static enum fsc_status pair(struct fsc_build *b, struct counts *c, const uint32_
 			    const uint32_t *at)
 {
 	const struct fsc_build_flow_ev *ev = b->flows.v, *cur = NULL, *start = NULL;
-	bool used = true;
+	bool used = true, closed = false;
 	for (size_t i = 0; i < n && !start; i++)
-		if (ev[v[i]].phase == FSC_FLOW_START)
+		if (ev[v[i]].phase == FSC_FLOW_START || ev[v[i]].phase == FSC_FLOW_TOUCH)
 			start = &ev[v[i]];
 	for (size_t i = 0; i < n; i++) {
 		const struct fsc_build_flow_ev *f = &ev[v[i]];
-		if (f->phase == FSC_FLOW_START) {
+		if (f->phase == FSC_FLOW_START ||
+		    (f->phase == FSC_FLOW_TOUCH && (!cur || closed))) {
+			closed = false;
 			c->no_end += !used;
 			used = cur == NULL && i > 0; /* ends before it were given to it */
 			cur = f;
@@ -146,8 +150,9 @@ static enum fsc_status pair(struct fsc_build *b, struct counts *c, const uint32_
 		if (st != FSC_OK)
 			return st;
 		used = true;
-		if (f->phase == FSC_FLOW_STEP && cur)
+		if ((f->phase == FSC_FLOW_STEP || f->phase == FSC_FLOW_TOUCH) && cur)
 			cur = f;
+		closed |= rank_of(f->phase) == 2;
 	}
 	c->no_end += !used;
 	return FSC_OK;
