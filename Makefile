@@ -353,6 +353,7 @@ TESTS_analysis := \
 
 TESTS_export := \
 	tests/unit/export/test_golden.c \
+	tests/unit/export/test_perfetto_import.c \
 	tests/unit/export/test_pb.c
 
 TESTS_store := \

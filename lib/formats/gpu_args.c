@@ -202,12 +202,13 @@ enum fsc_status fsc_gpu_args_read(struct fsc_gpu_args *g, struct fsc_build *b, c
 	return FSC_OK;
 }
 
-enum fsc_status fsc_gpu_args_put(struct fsc_gpu_args *g, struct fsc_build *b, uint32_t slice)
+enum fsc_status fsc_gpu_args_put(struct fsc_gpu_args *g, struct fsc_build *b, uint32_t slice,
+				 uint8_t kind)
 {
 	enum fsc_status st = FSC_OK;
 
 	g->launch.slice = g->collective.slice = slice;
-	if (g->has_launch)
+	if (g->has_launch && fsc_kind_is_gpu_work(kind))
 		st = fsc_build_launch(b, &g->launch);
 	if (!st && g->has_collective)
 		st = fsc_build_collective(b, &g->collective);

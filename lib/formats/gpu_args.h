@@ -19,8 +19,8 @@ struct fsc_gpu_args {
 /* FSC_OK, FSC_ENOMEM or FSC_ELIMIT. */
 fsc_nodiscard enum fsc_status fsc_gpu_args_read(struct fsc_gpu_args *g, struct fsc_build *b,
 						const char *json, size_t n);
-/* The typed rows of the slice, those there are. */
+/* The typed rows of a slice of that kind, those there are: only GPU work was launched. */
 fsc_nodiscard enum fsc_status fsc_gpu_args_put(struct fsc_gpu_args *g, struct fsc_build *b,
-					       uint32_t slice);
+					       uint32_t slice, uint8_t kind);
 
 #endif

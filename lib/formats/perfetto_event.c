@@ -380,7 +380,7 @@ static enum fsc_status make_slice(uint32_t *slice, uint32_t *built, struct pft *
 	size_t n;
 
 	PFT_TRY(find_args(&s.args, p, e));
-	if (e->cls != FSC_CAT_UNKNOWN && s.args != FSC_NO_ARGS)
+	if (s.args != FSC_NO_ARGS)
 		PFT_TRY(fsc_gpu_args_read(&g, p->b, p->args.data, p->args.len));
 	PFT_TRY(slice_track(built, p, e, &g));
 	gpu = fsc_build_trace(p->b)->tracks.v[*built].kind == FSC_TRACK_STREAM;
@@ -395,7 +395,7 @@ static enum fsc_status make_slice(uint32_t *slice, uint32_t *built, struct pft *
 		PFT_TRY(fsc_build_slice(slice, p->b, &s));
 	else
 		PFT_TRY(fsc_build_begin(slice, p->b, &s));
-	return fsc_gpu_args_put(&g, p->b, *slice);
+	return fsc_gpu_args_put(&g, p->b, *slice, s.kind);
 }
 
 static enum fsc_status begin(struct pft *p, const struct event *e)

@@ -249,7 +249,7 @@ enum fsc_status fsc_pft_gpu_stage(struct pft *p, struct pft_seq *s, const struct
 	slice.correlation = a.correlation;
 	slice.kind = (uint8_t)fsc_classify(cls == FSC_CAT_UNKNOWN ? FSC_CAT_DEVICE : cls, name, n);
 	PFT_TRY(fsc_build_slice(&at, p->b, &slice));
-	PFT_TRY(fsc_gpu_args_put(&a, p->b, at));
+	PFT_TRY(fsc_gpu_args_put(&a, p->b, at, slice.kind));
 	return note_stage(p, &g, at);
 }
 

@@ -5,44 +5,18 @@
  */
 #include <dirent.h>
 
-#include "export/exporter.h"
-#include "segment/seg_write.h"
+#include "tests/support/export_all.h"
 #include "tests/support/model_dump.h"
 #include "tests/support/pb_dump.h"
 
 static const char *const outputs[] = { "model.txt", "perfetto.txt", "chrome.json", "slices.csv" };
 static const char *const exporters[] = { NULL, "perfetto", "chrome", "csv" };
 
-static struct fsc_seg *segment_of(const struct fsc_trace *t)
-{
-	static const uint8_t no_blob[32];
-	struct fsc_err err = FSC_ERR_INIT;
-	struct fsc_seg *seg = NULL;
-	FILE *f = tmpfile();
-
-	assert_non_null(f);
-	if (fsc_seg_write(fileno(f), t, no_blob, NULL, &err) || fsc_seg_open(&seg, fileno(f), &err))
-		fail_msg("segment: %s", err.msg);
-	fclose(f);
-	return seg;
-}
-
 static void export_text(FILE *out, struct fsc_seg *seg, const char *name)
 {
-	const struct fsc_exporter *x = fsc_exporter_find(name);
-	struct fsc_export_opts everything = { 0 };
 	struct fsc_buf b = FSC_BUF_INIT(64u << 20);
-	struct fsc_err err = FSC_ERR_INIT;
-	struct fsc_export *e = NULL;
-	enum fsc_status st;
 
-	assert_non_null(x);
-	assert_int_equal(x->open(&e, seg, &everything, &err), FSC_OK);
-	while ((st = x->next(e, &b, &err)) == FSC_OK)
-		;
-	if (st != FSC_END)
-		fail_msg("%s: %s", name, err.msg);
-	x->close(e);
+	export_all(&b, seg, name);
 	if (!strcmp(name, "perfetto"))
 		pb_dump(out, fsc_cur_of(b.data, b.len), 0);
 	else
