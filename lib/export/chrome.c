@@ -270,7 +270,7 @@ static enum fsc_status chrome_open(struct fsc_export **out, struct fsc_seg *seg,
 	x->t1 = x->all ? INT64_MAX : opts->t1;
 	fsc_buf_init(&x->who, 8 * FSC_MIB);
 	x->args = fsc_seg_args_lru_new(seg, ARGS_BLOCKS_KEPT);
-	st = x->args ? fsc_flow_ends_init(&x->flows, seg, true, err)
+	st = x->args ? fsc_flow_ends_init(&x->flows, seg, err)
 		     : fsc_err_set(err, FSC_ENOMEM, NULL, "export: no memory for args");
 	if (st) {
 		chrome_close((struct fsc_export *)x);

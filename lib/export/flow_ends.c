@@ -13,18 +13,13 @@ static int by_slice(const void *a, const void *b)
 	return x->flow < y->flow ? -1 : x->flow > y->flow;
 }
 
-enum fsc_status fsc_flow_ends_init(struct fsc_flow_ends *e, const struct fsc_seg *seg, bool gpu,
+enum fsc_status fsc_flow_ends_init(struct fsc_flow_ends *e, const struct fsc_seg *seg,
 				   struct fsc_err *err)
 {
-	struct fsc_seg_slice to;
-
 	e->flows = fsc_seg_flows(seg, &e->n);
 	for (uint32_t i = 0; i < e->n; i++) {
 		struct fsc_flow_end end = { e->flows[i].to, i };
 
-		if (!gpu &&
-		    (fsc_seg_slice(&to, seg, end.slice, NULL) || fsc_kind_is_gpu_work(to.kind)))
-			continue;
 		if (!fsc_vec_push(&e->ins, end))
 			return fsc_err_set(err, FSC_ENOMEM, NULL, "export: no memory for flows");
 	}

@@ -24,9 +24,9 @@ struct fsc_flow_ends {
 	FSC_VEC(struct fsc_flow_end) ins; /* by slice */
 };
 
-/* gpu: ends at GPU work are wanted as well. seg is borrowed. Expected: FSC_ENOMEM. Start zeroed; fini always. */
+/* seg is borrowed. Expected: FSC_ENOMEM. Start zeroed; fini always. */
 fsc_nodiscard enum fsc_status fsc_flow_ends_init(struct fsc_flow_ends *e, const struct fsc_seg *seg,
-						 bool gpu, struct fsc_err *err);
+						 struct fsc_err *err);
 void fsc_flow_ends_fini(struct fsc_flow_ends *e);
 
 /* First flow that starts at slice or behind it: go on while flows[i].from == slice. */

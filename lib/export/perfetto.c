@@ -49,6 +49,27 @@ static enum fsc_status args_of(struct pf *x, const struct fsc_seg_slice *s, cons
 	return fsc_seg_args_lru_get(json, n, x->args, s->args, err);
 }
 
+static bool is_gpu_work(struct pf *x, uint32_t slice)
+{
+	struct fsc_seg_slice s;
+
+	return !fsc_seg_slice(&s, x->seg, slice, NULL) && fsc_kind_is_gpu_work(s.kind);
+}
+
+/* Ids of the GPU work whose arrows end here: what this slice waited for. */
+static void awaited_ids(struct pf *x, uint32_t field, uint32_t slice)
+{
+	const struct fsc_flow_ends *e = &x->flows;
+
+	for (size_t i = fsc_flow_ends_first_in(e, slice);
+	     i < e->ins.n && e->ins.v[i].slice == slice; i++) {
+		uint32_t from = e->flows[e->ins.v[i].flow].from;
+
+		if (is_gpu_work(x, from))
+			pb_uint(&x->seq.body, field, (uint64_t)from + 1);
+	}
+}
+
 static enum fsc_status gpu_event(struct pf *x, struct fsc_buf *out, const struct fsc_seg_slice *s,
 				 struct fsc_err *err)
 {
@@ -74,6 +95,7 @@ static enum fsc_status gpu_event(struct pf *x, struct fsc_buf *out, const struct
 		pb_uint(b, 19,
 			fsc_pf_intern_seg(&x->seq, PF_COMPUTE_KERNELS, &x->seq.seen_kernel,
 					  s->name));
+	awaited_ids(x, 18, s->id);
 	pb_uint(b, 20, fsc_pf_intern_seg(&x->seq, PF_EVENT_NAMES, &x->seq.seen_name, s->name));
 	m = pb_begin(b, 21);
 	typed = !fsc_seg_launch(&launch, x->seg, s->id) && launch.grid[0] >= 0;
@@ -148,40 +170,66 @@ static enum fsc_status place(uint32_t *lane, struct pf *x, struct fsc_buf *out, 
 static void flow_ids(struct pf *x, uint32_t slice)
 {
 	const struct fsc_flow_ends *e = &x->flows;
-	struct fsc_seg_slice to;
 
 	for (uint32_t i = fsc_flow_ends_first_out(e, slice); i < e->n && e->flows[i].from == slice;
 	     i++)
-		if (!fsc_seg_slice(&to, x->seg, e->flows[i].to, NULL) &&
-		    !fsc_kind_is_gpu_work(to.kind))
+		if (!is_gpu_work(x, e->flows[i].to))
 			pb_fixed64(&x->seq.body, 47, (uint64_t)i + 1);
 	for (size_t i = fsc_flow_ends_first_in(e, slice);
 	     i < e->ins.n && e->ins.v[i].slice == slice; i++)
-		pb_fixed64(&x->seq.body, 48, (uint64_t)e->ins.v[i].flow + 1);
+		if (!is_gpu_work(x, e->flows[e->ins.v[i].flow].from))
+			pb_fixed64(&x->seq.body, 48, (uint64_t)e->ins.v[i].flow + 1);
 }
 
-/* Ids of the GPU work that a call launched; a graph launch can have thousands. */
-static enum fsc_status launched_ids(struct pf *x, const struct fsc_seg_slice *s,
-				    struct fsc_err *err)
+/* Ids of the GPU work to which arrows lead from here, other than the work of the same correlation. */
+static void pointed_ids(struct pf *x, const struct fsc_seg_slice *s)
 {
-	uint32_t n;
-	size_t m;
+	const struct fsc_flow_ends *e = &x->flows;
+	struct fsc_seg_slice to;
 
+	for (uint32_t i = fsc_flow_ends_first_out(e, s->id); i < e->n && e->flows[i].from == s->id;
+	     i++)
+		if (!fsc_seg_slice(&to, x->seg, e->flows[i].to, NULL) &&
+		    fsc_kind_is_gpu_work(to.kind) &&
+		    (to.correlation != s->correlation || s->correlation == FSC_NO_CORRELATION))
+			pb_uint(&x->seq.body, 1, (uint64_t)to.id + 1);
+}
+
+/* The GPU work that a call launched, by their common correlation; a graph launch can have thousands. */
+static enum fsc_status launched(uint32_t *n, struct pf *x, const struct fsc_seg_slice *s,
+				struct fsc_err *err)
+{
+	*n = 0;
 	if (s->correlation == FSC_NO_CORRELATION)
 		return FSC_OK;
-	n = fsc_seg_correlated(x->seg, s->id, x->ids.v, (uint32_t)x->ids.cap);
-	if (n > x->ids.cap) {
-		if (!fsc_vec_reserve(&x->ids, n))
+	*n = fsc_seg_correlated(x->seg, s->id, x->ids.v, (uint32_t)x->ids.cap);
+	if (*n > x->ids.cap) {
+		if (!fsc_vec_reserve(&x->ids, *n))
 			return fsc_err_set(err, FSC_ENOMEM, NULL,
-					   "export: no memory for %u launched ids", n);
-		n = fsc_seg_correlated(x->seg, s->id, x->ids.v, (uint32_t)x->ids.cap);
+					   "export: no memory for %u launched ids", *n);
+		*n = fsc_seg_correlated(x->seg, s->id, x->ids.v, (uint32_t)x->ids.cap);
 	}
-	if (!n)
-		return FSC_OK;
+	return FSC_OK;
+}
+
+/* gpu_correlation: links between a slice of the host and GPU work. */
+static enum fsc_status gpu_links(struct pf *x, const struct fsc_seg_slice *s, struct fsc_err *err)
+{
+	uint32_t n;
+	size_t m, before = x->seq.body.len;
+	enum fsc_status st = launched(&n, x, s, err);
+
+	if (st)
+		return st;
 	m = pb_begin(&x->seq.body, 3000);
 	for (uint32_t i = 0; i < n; i++)
 		pb_uint(&x->seq.body, 1, (uint64_t)x->ids.v[i] + 1);
-	pb_end(&x->seq.body, m);
+	pointed_ids(x, s);
+	awaited_ids(x, 2, s->id);
+	if (x->seq.body.len > m)
+		pb_end(&x->seq.body, m);
+	else
+		x->seq.body.len = before; /* nothing to tell */
 	return FSC_OK;
 }
 
@@ -209,7 +257,7 @@ static enum fsc_status host_event(struct pf *x, struct fsc_buf *out, const struc
 			fsc_pf_intern_seg(&x->seq, PF_EVENT_CATEGORIES, &x->seq.seen_cat, s->cat));
 	pb_uint(b, 10, fsc_pf_intern_seg(&x->seq, PF_EVENT_NAMES, &x->seq.seen_name, s->name));
 	flow_ids(x, s->id);
-	st = launched_ids(x, s, err);
+	st = gpu_links(x, s, err);
 	if (st)
 		return st;
 	if (n)
@@ -366,8 +414,7 @@ static enum fsc_status perfetto_open(struct fsc_export **out, struct fsc_seg *se
 	if (!st && !x->args)
 		st = fsc_err_set(err, FSC_ENOMEM, NULL, "export: no memory for args");
 	if (!st)
-		/* Ends at GPU work are drawn by gpu_correlation instead. */
-		st = fsc_flow_ends_init(&x->flows, seg, false, err);
+		st = fsc_flow_ends_init(&x->flows, seg, err);
 	if (st) {
 		perfetto_close((struct fsc_export *)x);
 		return st;

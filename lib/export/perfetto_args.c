@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* One annotation per member of the args object. Numbers and plain strings become typed values; nested
- * values and strings with escapes travel as raw JSON text, which Perfetto parses itself. */
+/* One annotation per member of the args object. Numbers and strings become typed values; nested values travel
+ * as raw JSON text, which Perfetto parses itself. */
 #include "export/perfetto_args.h"
 
 #include <string.h>
@@ -38,16 +38,25 @@ static bool is_key(const struct fsc_json_member *m, const char *key)
 	return m->key_len == strlen(key) && !memcmp(m->key, key, m->key_len);
 }
 
+/* The text of a string or a key (its quotes are around s) with its escapes resolved; borrowed until the next call. */
+static const char *plain(struct pf_seq *q, const char *s, size_t *n)
+{
+	if (!memchr(s, '\\', *n))
+		return s;
+	fsc_buf_clear(&q->text);
+	fsc_json_unescape(&q->text, s - 1, *n + 2);
+	if (fsc_buf_status(&q->text) != FSC_OK || !q->text.data)
+		return s;
+	*n = q->text.len;
+	return q->text.data;
+}
+
 static void annotation_string(struct pf_seq *q, const struct fsc_json_member *m)
 {
-	const char *s = m->value + 1;
 	size_t n = m->value_len - 2;
+	const char *s = plain(q, m->value + 1, &n);
 	uint64_t iid;
 
-	if (memchr(s, '\\', n)) {
-		pb_bytes(&q->body, ANN_RAW_JSON, m->value, m->value_len);
-		return;
-	}
 	iid = n <= INTERN_VALUE_MAX
 		      ? fsc_pf_intern_text(q, PF_ANNOTATION_STRINGS, &q->seen_text, s, n)
 		      : 0;
@@ -78,16 +87,19 @@ void fsc_pf_annotations(struct pf_seq *q, uint32_t field, const char *json, size
 {
 	struct fsc_json_scan s = fsc_json_scan_of(json, n);
 	struct fsc_json_member m;
-	size_t msg;
+	const char *key;
+	size_t msg, key_len;
 	uint64_t iid;
 
 	while (fsc_json_scan_next(&s, &m)) {
+		key_len = m.key_len;
+		key = plain(q, m.key, &key_len);
 		msg = pb_begin(&q->body, field);
-		iid = fsc_pf_intern_text(q, PF_ANNOTATION_NAMES, &q->seen_key, m.key, m.key_len);
+		iid = fsc_pf_intern_text(q, PF_ANNOTATION_NAMES, &q->seen_key, key, key_len);
 		if (iid)
 			pb_uint(&q->body, ANN_NAME_IID, iid);
 		else
-			pb_bytes(&q->body, ANN_NAME, m.key, m.key_len);
+			pb_bytes(&q->body, ANN_NAME, key, key_len);
 		annotation_value(q, &m);
 		pb_end(&q->body, msg);
 	}
@@ -99,26 +111,31 @@ void fsc_pf_launch_args(struct pf_seq *q, uint32_t field, const char *json, size
 	struct fsc_json_scan s = fsc_json_scan_of(json, n);
 	struct fsc_json_member m;
 	uint64_t iid;
+	const char *text;
 	int64_t i;
 	double d;
-	size_t msg;
+	size_t msg, text_len;
 
 	while (fsc_json_scan_next(&s, &m)) {
 		if (typed_size && (is_key(&m, "grid") || is_key(&m, "block")))
 			continue;
+		text_len = m.key_len;
+		text = plain(q, m.key, &text_len);
 		msg = pb_begin(&q->body, field);
-		iid = fsc_pf_intern_text(q, PF_COMPUTE_ARG_NAMES, &q->seen_arg, m.key, m.key_len);
+		iid = fsc_pf_intern_text(q, PF_COMPUTE_ARG_NAMES, &q->seen_arg, text, text_len);
 		if (iid)
 			pb_uint(&q->body, ARG_NAME_IID, iid);
 		else
-			pb_bytes(&q->body, ARG_NAME, m.key, m.key_len);
+			pb_bytes(&q->body, ARG_NAME, text, text_len);
 		if (is_integer(&i, &m))
 			pb_int(&q->body, ARG_INT, i);
 		else if (m.type == FSC_JSON_NUMBER && fsc_parse_double(&d, m.value, m.value_len))
 			pb_double(&q->body, ARG_DOUBLE, d);
-		else if (m.type == FSC_JSON_STRING)
-			pb_bytes(&q->body, ARG_STRING, m.value + 1, m.value_len - 2);
-		else
+		else if (m.type == FSC_JSON_STRING) {
+			text_len = m.value_len - 2;
+			text = plain(q, m.value + 1, &text_len);
+			pb_bytes(&q->body, ARG_STRING, text, text_len);
+		} else
 			pb_bytes(&q->body, ARG_STRING, m.value, m.value_len);
 		pb_end(&q->body, msg);
 	}

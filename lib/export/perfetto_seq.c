@@ -30,6 +30,7 @@ fsc_nodiscard enum fsc_status fsc_pf_seq_init(struct pf_seq *q, const struct fsc
 	*q = (struct pf_seq){ .seg = seg };
 	fsc_buf_init(&q->interned, PF_BODY_MAX);
 	fsc_buf_init(&q->body, PF_BODY_MAX);
+	fsc_buf_init(&q->text, PF_BODY_MAX);
 	q->texts = fsc_strtab_new();
 	return q->texts ? FSC_OK
 			: fsc_err_set(err, FSC_ENOMEM, NULL, "export: no memory for names");
@@ -46,6 +47,7 @@ void fsc_pf_seq_fini(struct pf_seq *q)
 	fsc_vec_fini(&q->seen_arg);
 	fsc_buf_fini(&q->interned);
 	fsc_buf_fini(&q->body);
+	fsc_buf_fini(&q->text);
 }
 
 static void clock_reading(struct fsc_buf *out, uint64_t clock, uint64_t ts, bool incremental)

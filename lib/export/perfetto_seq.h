@@ -41,6 +41,7 @@ struct pf_seq {
 	bool contexts_sent;	 /* graphics context and GPU specifications of this sequence */
 	struct fsc_buf interned; /* entries for the packet being written */
 	struct fsc_buf body;	 /* the packet's event being written */
+	struct fsc_buf text;	 /* a string with its escapes resolved */
 };
 
 fsc_nodiscard enum fsc_status fsc_pf_seq_init(struct pf_seq *q, const struct fsc_seg *seg,
