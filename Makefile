@@ -435,7 +435,8 @@ FUZZ_bundle := \
 	tests/fuzz/fuzz_manifest.c
 
 FUZZ_formats := \
-	tests/fuzz/fuzz_json.c
+	tests/fuzz/fuzz_json.c \
+	tests/fuzz/fuzz_perfetto.c
 
 FUZZ_segment := tests/fuzz/fuzz_segment.c
 
