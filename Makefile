@@ -71,6 +71,7 @@ SRC_formats := \
 	lib/formats/gpu_args.c \
 	lib/formats/json_scan_simd.c \
 	lib/formats/json_tok.c \
+	lib/formats/launch_pairs.c \
 	lib/formats/perfetto_args.c \
 	lib/formats/perfetto_clock.c \
 	lib/formats/perfetto_event.c \
@@ -80,7 +81,12 @@ SRC_formats := \
 	lib/formats/perfetto_samples.c \
 	lib/formats/perfetto_seq.c \
 	lib/formats/perfetto_tracks.c \
-	lib/formats/registry.c
+	lib/formats/registry.c \
+	lib/formats/xplane.c \
+	lib/formats/xplane_event.c \
+	lib/formats/xplane_meta.c \
+	lib/formats/xplane_plane.c \
+	lib/formats/xplane_stat.c
 
 SRC_segment := \
 	lib/segment/ivals.c \
@@ -332,7 +338,8 @@ TESTS_formats := \
 	tests/unit/formats/test_perfetto_expected.c \
 	tests/unit/formats/test_json_tok.c \
 	tests/unit/formats/test_reader_hostile.c \
-	tests/unit/formats/test_reader_tolerance.c
+	tests/unit/formats/test_reader_tolerance.c \
+	tests/unit/formats/test_xplane.c
 
 TESTS_segment := \
 	tests/unit/segment/test_hostile.c \
@@ -436,7 +443,8 @@ FUZZ_bundle := \
 
 FUZZ_formats := \
 	tests/fuzz/fuzz_json.c \
-	tests/fuzz/fuzz_perfetto.c
+	tests/fuzz/fuzz_perfetto.c \
+	tests/fuzz/fuzz_xplane.c
 
 FUZZ_segment := tests/fuzz/fuzz_segment.c
 

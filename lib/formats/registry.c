@@ -5,10 +5,12 @@
 #include "formats/chrome.h"
 #include "formats/perfetto.h"
 #include "formats/reader.h"
+#include "formats/xplane.h"
 
 static const struct fsc_reader readers[] = {
 	{ .name = "trace_json", .sniff = fsc_chrome_sniff, .read = fsc_chrome_read },
 	{ .name = "perfetto", .sniff = fsc_perfetto_sniff, .read = fsc_perfetto_read },
+	{ .name = "xplane", .sniff = fsc_xplane_sniff, .read = fsc_xplane_read },
 };
 
 static size_t skip_blank(const uint8_t *head, size_t n)

@@ -119,6 +119,28 @@ static const char *const comm_parts[] = {
 	"moeAllToAll",
 	NULL,
 };
+/* HLO opcodes, with the halves of asynchronous ones. */
+static const char *const hlo_comm[] = {
+	"all-reduce",
+	"all-reduce-start",
+	"all-reduce-done",
+	"all-gather",
+	"all-gather-start",
+	"all-gather-done",
+	"all-to-all",
+	"ragged-all-to-all",
+	"reduce-scatter",
+	"collective-permute",
+	"collective-permute-start",
+	"collective-permute-done",
+	"collective-broadcast",
+	"send",
+	"send-done",
+	"recv",
+	"recv-done",
+	NULL,
+};
+static const char *const hlo_copy[] = { "copy-start", "copy-done", NULL };
 static const char *const memory_starts[] = { "Memcpy",	  "Memset", "hipMemcpy",
 					     "hipMemset", "dma",    NULL };
 static const char *const not_compute[] = {
@@ -136,8 +158,27 @@ static bool is_blocking_sync(const char *s, size_t n)
 	return api && (holds(s, n, "Synchronize"));
 }
 
+/* XLA names an operation by its HLO opcode and a number: "all-reduce-start.7". No kernel has such a name. */
+static bool is_hlo(const char *s, size_t n, const char *const *opcodes)
+{
+	size_t k = n;
+
+	while (k > 0 && s[k - 1] >= '0' && s[k - 1] <= '9')
+		k--;
+	if (k > 0 && k < n && s[k - 1] == '.')
+		n = k - 1;
+	for (; *opcodes; opcodes++)
+		if (strlen(*opcodes) == n && memcmp(*opcodes, s, n) == 0)
+			return true;
+	return false;
+}
+
 static enum fsc_kind kernel_kind(const char *s, size_t n)
 {
+	if (is_hlo(s, n, hlo_comm))
+		return FSC_KIND_COMM;
+	if (is_hlo(s, n, hlo_copy))
+		return FSC_KIND_MEMCPY;
 	if (any_start(s, n, comm_starts) || any_part(s, n, comm_parts))
 		return FSC_KIND_COMM;
 	if (any_start(s, n, memory_starts))

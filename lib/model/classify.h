@@ -10,6 +10,8 @@
  *    them as computation;
  *  - one-shot and two-shot all-reduce kernels of vLLM, SGLang, TensorRT-LLM and PyTorch symmetric memory
  *    (cross_device_reduce_1stage, one_shot_all_reduce, multimem_all_reduce ...), likewise;
+ *  - HLO collectives of XLA (all-reduce.7, all-gather-start.2, send.1 ...) are communication, copy-start and
+ *    copy-done are copies;
  *  - a hip* name is not communication: hipMemcpy* and hipMemset* are copies and sets, the rest of HIP's
  *    names in a GPU row are runtime artefacts and stay "other".
  */

@@ -42,6 +42,20 @@ static void synchronisation_is_no_gpu_work(void **state)
 	assert_true(fsc_kind_is_gpu_work(FSC_KIND_GPU_OTHER));
 }
 
+static void operations_of_xla_are_told_by_their_opcode(void **state)
+{
+	(void)state;
+	assert_int_equal(kind("kernel", "all-reduce.7"), FSC_KIND_COMM);
+	assert_int_equal(kind("kernel", "all-gather-start"), FSC_KIND_COMM);
+	assert_int_equal(kind("kernel", "send.12"), FSC_KIND_COMM);
+	assert_int_equal(kind("kernel", "copy-done.3"), FSC_KIND_MEMCPY);
+	/* not just a beginning */
+	assert_int_equal(kind("kernel", "sendKernel"), FSC_KIND_COMPUTE);
+	assert_int_equal(kind("kernel", "all-reduce.7x"), FSC_KIND_COMPUTE);
+	assert_int_equal(kind("kernel", "send12"), FSC_KIND_COMPUTE);
+	assert_int_equal(kind("kernel", "copy.3"), FSC_KIND_COMPUTE);
+}
+
 struct expect {
 	const char *name;
 	enum fsc_kind ours;
@@ -99,6 +113,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(categories_of_all_ages_are_known),
 		cmocka_unit_test(synchronisation_is_no_gpu_work),
+		cmocka_unit_test(operations_of_xla_are_told_by_their_opcode),
 		cmocka_unit_test(kernels_follow_hta_except_where_it_is_wrong),
 	};
 
