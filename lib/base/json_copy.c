@@ -17,7 +17,8 @@ void fsc_json_copy_text(struct fsc_buf *out, const char *s, size_t n)
 	for (size_t i = 0; i <= n; i++) {
 		if (i < n && (unsigned char)s[i] >= ' ' && s[i] != '"' && s[i] != '\\')
 			continue;
-		fsc_utf8_repair(out, s + from, i - from);
+		if (i > from)
+			fsc_utf8_repair(out, s + from, i - from);
 		from = i + 1;
 		if (i == n)
 			break;

@@ -75,7 +75,7 @@ static void text_becomes_a_string(void **state)
 	assert_int_equal(b.len, strlen("\"a\\\"b\\\\c\\nd\\te\\u0001<f>\\u0000g\xEF\xBF\xBDh\""));
 	assert_string_equal(b.data, "\"a\\\"b\\\\c\\nd\\te\\u0001<f>\\u0000g\xEF\xBF\xBDh\"");
 	fsc_buf_clear(&b);
-	fsc_json_copy_text(&b, "", 0);
+	fsc_json_copy_text(&b, NULL, 0);
 	assert_string_equal(b.data, "\"\"");
 	fsc_buf_fini(&b);
 }
