@@ -187,10 +187,13 @@ static bool value(struct copy *c, unsigned depth)
 
 bool fsc_json_copy_value(struct fsc_buf *out, const char *s, size_t n)
 {
-	struct copy c = { out, s, s + n };
+	struct copy c = { out, s, NULL };
 	size_t before = out->len;
 	bool ok;
 
+	if (!n)
+		return false;
+	c.end = s + n;
 	blanks(&c);
 	ok = value(&c, 0);
 	blanks(&c);

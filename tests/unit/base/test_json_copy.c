@@ -59,6 +59,7 @@ static void what_is_no_json_is_not_copied(void **state)
 	(void)state;
 	for (size_t i = 0; i < FSC_ARRAY_LEN(bad); i++)
 		assert_null(copy_of(&b, bad[i], strlen(bad[i])));
+	assert_false(fsc_json_copy_value(&b, NULL, 0));
 	memset(deep, '[', 65);
 	memset(deep + 65, ']', 65);
 	assert_null(copy_of(&b, deep, 130));
