@@ -11,13 +11,14 @@ bool fsc_pb_next(struct fsc_cur *c, struct fsc_pb_field *f)
 
 	if (c->failed || c->p == c->end)
 		return false;
-	tag = fsc_cur_varint(c);
+	/* nearly all tags and many numbers are one byte */
+	tag = *c->p < 0x80 ? *c->p++ : fsc_cur_varint(c);
 	*f = (struct fsc_pb_field){ .num = (uint32_t)(tag >> 3), .wire = tag & 7 };
 	if (tag >> 3 == 0 || tag >> 3 > FIELD_MAX)
 		c->failed = true;
 	switch (f->wire) {
 	case FSC_PB_VARINT:
-		f->v = fsc_cur_varint(c);
+		f->v = c->p < c->end && *c->p < 0x80 ? *c->p++ : fsc_cur_varint(c);
 		break;
 	case FSC_PB_FIXED64:
 		f->v = fsc_cur_u64(c);
@@ -26,7 +27,7 @@ bool fsc_pb_next(struct fsc_cur *c, struct fsc_pb_field *f)
 		f->v = fsc_cur_u32(c);
 		break;
 	case FSC_PB_BYTES:
-		n = fsc_cur_varint(c);
+		n = c->p < c->end && *c->p < 0x80 ? *c->p++ : fsc_cur_varint(c);
 		if (n > fsc_cur_left(c)) {
 			c->failed = true;
 			break;

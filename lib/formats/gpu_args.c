@@ -12,47 +12,52 @@ enum what { ORDINAL, CORRELATION, LAUNCH, COLLECTIVE };
 enum type { I32, I64, FLOAT, DIMS, TEXT };
 
 #define AT(member) offsetof(struct fsc_gpu_args, member)
+#define ARG(key, what, type, at)                             \
+	{                                                    \
+		(key), sizeof(key) - 1, (what), (type), (at) \
+	}
 static const struct arg {
 	const char *key;
+	uint8_t len; /* of key */
 	enum what what;
 	enum type type;
 	size_t at;
 } args[] = {
-	{ "device", ORDINAL, I32, AT(device) },
-	{ "context", ORDINAL, I32, AT(context) },
-	{ "stream", ORDINAL, I32, AT(stream) },
-	{ "correlation", CORRELATION, I64, AT(correlation) },
-	{ "grid", LAUNCH, DIMS, AT(launch.grid) },
-	{ "block", LAUNCH, DIMS, AT(launch.block) },
-	{ "registers per thread", LAUNCH, I32, AT(launch.registers) },
-	{ "shared memory", LAUNCH, I32, AT(launch.shared_bytes) },
-	{ "queued", ORDINAL, I64, AT(launch.queued_ns) },
-	{ "blocks per SM", LAUNCH, FLOAT, AT(launch.blocks_per_sm) },
-	{ "warps per SM", LAUNCH, FLOAT, AT(launch.warps_per_sm) },
-	{ "est. achieved occupancy %", LAUNCH, FLOAT, AT(launch.occupancy_pct) },
-	{ "graph id", LAUNCH, I64, AT(launch.graph_id) },
-	{ "graph node id", LAUNCH, I64, AT(launch.graph_node_id) },
-	{ "bytes", LAUNCH, I64, AT(launch.bytes) },
-	{ "memory bandwidth (GB/s)", LAUNCH, FLOAT, AT(launch.bandwidth_gbs) },
-	{ "Collective name", COLLECTIVE, TEXT, AT(collective.name) },
-	{ "dtype", ORDINAL, TEXT, AT(collective.dtype) },
-	{ "Process Group Name", ORDINAL, TEXT, AT(collective.pg_name) },
-	{ "Process Group Description", ORDINAL, TEXT, AT(collective.pg_desc) },
-	{ "Process Group Ranks", ORDINAL, TEXT, AT(collective.pg_ranks) },
-	{ "In msg nelems", ORDINAL, I64, AT(collective.in_nelems) },
-	{ "Out msg nelems", ORDINAL, I64, AT(collective.out_nelems) },
-	{ "Group size", ORDINAL, I32, AT(collective.group_size) },
-	{ "Rank", ORDINAL, I32, AT(collective.rank) },
-	{ "Src Rank", ORDINAL, I32, AT(collective.src_rank) },
-	{ "Dst Rank", ORDINAL, I32, AT(collective.dst_rank) },
-	{ "Seq", ORDINAL, I64, AT(collective.seq) },
-	{ "Comms Id", ORDINAL, I64, AT(collective.comms_id) },
+	ARG("device", ORDINAL, I32, AT(device)),
+	ARG("context", ORDINAL, I32, AT(context)),
+	ARG("stream", ORDINAL, I32, AT(stream)),
+	ARG("correlation", CORRELATION, I64, AT(correlation)),
+	ARG("grid", LAUNCH, DIMS, AT(launch.grid)),
+	ARG("block", LAUNCH, DIMS, AT(launch.block)),
+	ARG("registers per thread", LAUNCH, I32, AT(launch.registers)),
+	ARG("shared memory", LAUNCH, I32, AT(launch.shared_bytes)),
+	ARG("queued", ORDINAL, I64, AT(launch.queued_ns)),
+	ARG("blocks per SM", LAUNCH, FLOAT, AT(launch.blocks_per_sm)),
+	ARG("warps per SM", LAUNCH, FLOAT, AT(launch.warps_per_sm)),
+	ARG("est. achieved occupancy %", LAUNCH, FLOAT, AT(launch.occupancy_pct)),
+	ARG("graph id", LAUNCH, I64, AT(launch.graph_id)),
+	ARG("graph node id", LAUNCH, I64, AT(launch.graph_node_id)),
+	ARG("bytes", LAUNCH, I64, AT(launch.bytes)),
+	ARG("memory bandwidth (GB/s)", LAUNCH, FLOAT, AT(launch.bandwidth_gbs)),
+	ARG("Collective name", COLLECTIVE, TEXT, AT(collective.name)),
+	ARG("dtype", ORDINAL, TEXT, AT(collective.dtype)),
+	ARG("Process Group Name", ORDINAL, TEXT, AT(collective.pg_name)),
+	ARG("Process Group Description", ORDINAL, TEXT, AT(collective.pg_desc)),
+	ARG("Process Group Ranks", ORDINAL, TEXT, AT(collective.pg_ranks)),
+	ARG("In msg nelems", ORDINAL, I64, AT(collective.in_nelems)),
+	ARG("Out msg nelems", ORDINAL, I64, AT(collective.out_nelems)),
+	ARG("Group size", ORDINAL, I32, AT(collective.group_size)),
+	ARG("Rank", ORDINAL, I32, AT(collective.rank)),
+	ARG("Src Rank", ORDINAL, I32, AT(collective.src_rank)),
+	ARG("Dst Rank", ORDINAL, I32, AT(collective.dst_rank)),
+	ARG("Seq", ORDINAL, I64, AT(collective.seq)),
+	ARG("Comms Id", ORDINAL, I64, AT(collective.comms_id)),
 };
 
 static const struct arg *find(const struct fsc_json_member *m)
 {
 	for (size_t i = 0; i < FSC_ARRAY_LEN(args); i++)
-		if (strlen(args[i].key) == m->key_len && !memcmp(args[i].key, m->key, m->key_len))
+		if (args[i].len == m->key_len && !memcmp(args[i].key, m->key, m->key_len))
 			return &args[i];
 	return NULL;
 }

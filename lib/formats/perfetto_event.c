@@ -30,7 +30,7 @@ struct event {
 	int64_t int_value;
 	double double_value;
 	struct legacy legacy;
-	bool ends; /* has args or flows an end may carry */
+	bool extra_ints, extra_doubles; /* counter values beside it */
 
 	/* found out */
 	uint32_t track, text, name_id;
@@ -91,6 +91,12 @@ static enum fsc_status parse_field(struct pft *p, struct event *e, const struct 
 	switch (f->num) {
 	case 6:
 		return f->wire == FSC_PB_BYTES ? parse_legacy(p, e, f->body) : FSC_OK;
+	case 12:
+		e->extra_ints = true;
+		break;
+	case 46:
+		e->extra_doubles = true;
+		break;
 	case 9:
 		e->type = f->v;
 		break;
@@ -447,8 +453,10 @@ enum fsc_status fsc_pft_event(struct pft *p, struct pft_seq *s, const struct pft
 		return FSC_OK;
 	}
 	PFT_TRY(find_track(p, &e));
-	PFT_TRY(extra_counters(p, &e, false));
-	PFT_TRY(extra_counters(p, &e, true));
+	if (e.extra_ints)
+		PFT_TRY(extra_counters(p, &e, false));
+	if (e.extra_doubles)
+		PFT_TRY(extra_counters(p, &e, true));
 	if (e.type == TYPE_COUNTER)
 		return counter_event(p, &e);
 	PFT_TRY(find_name(p, &e));
