@@ -63,11 +63,14 @@ SRC_bundle := \
 	lib/bundle/zip_directory.c
 
 SRC_formats := \
+	lib/formats/chrome_async.c \
 	lib/formats/chrome_emit.c \
 	lib/formats/chrome_event.c \
 	lib/formats/chrome_json.c \
 	lib/formats/chrome_meta.c \
+	lib/formats/chrome_rare.c \
 	lib/formats/chrome_resync.c \
+	lib/formats/chrome_stack.c \
 	lib/formats/gpu_args.c \
 	lib/formats/json_scan_simd.c \
 	lib/formats/json_tok.c \
@@ -334,6 +337,7 @@ TESTS_bundle := \
 
 TESTS_formats := \
 	tests/unit/formats/test_chrome_json.c \
+	tests/unit/formats/test_chrome_phases.c \
 	tests/unit/formats/test_expected.c \
 	tests/unit/formats/test_perfetto_expected.c \
 	tests/unit/formats/test_json_tok.c \
@@ -359,6 +363,7 @@ TESTS_analysis := \
 	tests/unit/analysis/test_recount.c
 
 TESTS_export := \
+	tests/unit/export/test_chrome_expected.c \
 	tests/unit/export/test_golden.c \
 	tests/unit/export/test_perfetto_import.c \
 	tests/unit/export/test_pb.c

@@ -27,9 +27,14 @@
 #define FSC_MAX_STRINGS 4000000u    /* distinct strings per trace */
 #define FSC_MAX_STRING_BYTES (256 * FSC_MIB)
 #define FSC_MAX_TRACKS 100000u
-#define FSC_MAX_NEST 512u		 /* slice nesting per track, as trace_processor */
-#define FSC_MAX_META_BYTES (1 * FSC_MIB) /* top-level metadata kept as JSON */
-#define FSC_MAX_ARGS_BYTES (1 * FSC_MIB) /* canonical args of one event */
+#define FSC_MAX_NEST 512u		   /* slice nesting per track, as trace_processor */
+#define FSC_MAX_META_BYTES (1 * FSC_MIB)   /* top-level metadata kept as JSON */
+#define FSC_MAX_ARGS_BYTES (1 * FSC_MIB)   /* canonical args of one event */
+#define FSC_MAX_STACK_FRAMES 1000000u	   /* entries of stackFrames */
+#define FSC_MAX_STACK_DEPTH 512u	   /* frames of one stack */
+#define FSC_MAX_STACK_REFS 4000000u	   /* events that name a frame */
+#define FSC_MAX_STACK_BYTES (64 * FSC_MIB) /* args of those events, until the frames are known */
+#define FSC_MAX_STACK_TEXT (4 * FSC_GIB)   /* text of all stacks that were written out */
 
 /* protobuf traces */
 #define FSC_MAX_PACKET_BYTES (64 * FSC_MIB) /* one packet, also unpacked */

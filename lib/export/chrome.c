@@ -64,7 +64,9 @@ static enum fsc_status thread_slice(struct cj *x, struct fsc_buf *b, const struc
 	put_name(x, b, s->name, s->cat);
 	put_time(b, ",\"ts\":", s->ts);
 	if (instant)
-		fsc_buf_adds(b, ",\"s\":\"t\"");
+		fsc_buf_adds(b, s->flags & FSC_SLICE_SCOPE_GLOBAL    ? ",\"s\":\"g\""
+				: s->flags & FSC_SLICE_SCOPE_PROCESS ? ",\"s\":\"p\""
+								     : ",\"s\":\"t\"");
 	else if (!open)
 		put_time(b, ",\"dur\":", s->dur);
 	st = put_args(x, b, s, err);

@@ -186,6 +186,11 @@ static bool time_ns(struct chrome *c, int64_t *ns, const struct fsc_jt_val *v)
 	return true;
 }
 
+bool fsc_chrome_time_ns(struct chrome *c, int64_t *ns, const struct fsc_jt_val *v)
+{
+	return time_ns(c, ns, v);
+}
+
 /* Half of int64 keeps every later difference and sum inside. */
 static bool event_ts(struct chrome *c, int64_t *ts)
 {
@@ -198,6 +203,11 @@ static bool event_ts(struct chrome *c, int64_t *ts)
 		return false;
 	}
 	return true;
+}
+
+bool fsc_chrome_event_ts(struct chrome *c, int64_t *ts)
+{
+	return event_ts(c, ts);
 }
 
 /* ---- identity ---- */
@@ -243,6 +253,11 @@ static enum fsc_status event_ident(uint32_t *ident, struct chrome *c)
 	TRY(raw_id(&pid, c, pv));
 	TRY(raw_id(&tid, c, tv));
 	return fsc_build_ident(ident, c->b, pid, tid);
+}
+
+enum fsc_status fsc_chrome_event_ident(uint32_t *ident, struct chrome *c)
+{
+	return event_ident(ident, c);
 }
 
 /* ---- category, kind ---- */
@@ -336,8 +351,14 @@ static enum fsc_status slice_kind(uint8_t *kind, struct chrome *c, uint8_t cls, 
 static enum fsc_status event_args(uint32_t *record, struct chrome *c)
 {
 	*record = FSC_NO_ARGS;
+	if (FSC_UNLIKELY(c->have >> F_RARE))
+		fsc_chrome_rare_args(c);
+	if (FSC_LIKELY(c->args_n))
+		return FSC_UNLIKELY(c->stack_waits)
+			       ? FSC_OK
+			       : fsc_build_args(record, c->b, c->args, c->args_n);
 	c->args_too_big += c->args_full;
-	return c->args_n ? fsc_build_args(record, c->b, c->args, c->args_n) : FSC_OK;
+	return FSC_OK;
 }
 
 static int64_t correlation(struct chrome *c)
@@ -437,7 +458,7 @@ static enum fsc_status collective_row(struct chrome *c, uint32_t slice)
 }
 
 /* FNV-1a; ids that are text only have to be told apart within one file. */
-static uint64_t text_hash(const char *s, size_t n)
+uint64_t fsc_chrome_hash(const char *s, size_t n)
 {
 	uint64_t h = 0xCBF29CE484222325ULL;
 	for (size_t i = 0; i < n; i++)
@@ -445,8 +466,7 @@ static uint64_t text_hash(const char *s, size_t n)
 	return h | 1ULL << 63;
 }
 
-/* Flow ids: numbers are themselves, text is hexadecimal when it can be, else hashed. */
-static bool flow_id(uint64_t *id, const struct fsc_jt_val *v)
+bool fsc_chrome_id(uint64_t *id, const struct fsc_jt_val *v)
 {
 	int64_t i;
 	if (v->type == FSC_JT_NUM && fsc_chrome_i64(&i, v)) {
@@ -456,7 +476,7 @@ static bool flow_id(uint64_t *id, const struct fsc_jt_val *v)
 	if (v->type != FSC_JT_STR)
 		return false;
 	if (!fsc_parse_hex_u64(id, v->s, v->n))
-		*id = text_hash(v->s, v->n);
+		*id = fsc_chrome_hash(v->s, v->n);
 	return true;
 }
 
@@ -472,7 +492,7 @@ static enum fsc_status bind_flow(struct chrome *c, uint32_t slice, int64_t ts)
 	struct fsc_build_flow f = { .ts = ts, .slice = slice };
 	if (!in && !out)
 		return FSC_OK;
-	if (!flow_id(&f.id, &c->f[F_BIND_ID])) {
+	if (!fsc_chrome_id(&f.id, &c->f[F_BIND_ID])) {
 		c->no_id++;
 		return FSC_OK;
 	}
@@ -492,6 +512,21 @@ static enum fsc_status fill_slice(struct fsc_build_slice *s, const struct chrome
 	return slice_kind(&s->kind, c, class_of(c, *cat), s->name);
 }
 
+enum fsc_status fsc_chrome_fill_slice(struct fsc_build_slice *s, struct chrome *c)
+{
+	const struct chrome_cat *cat;
+	return fill_slice(s, &cat, c);
+}
+
+static fsc_noinline enum fsc_status rare_rows(struct chrome *c, uint32_t slice, int64_t ts)
+{
+	if (c->stack_waits) {
+		c->stack_waits = false;
+		TRY(fsc_chrome_stack_wait(c, slice));
+	}
+	return has(c, F_BIND_ID) ? bind_flow(c, slice, ts) : FSC_OK;
+}
+
 /* What hangs on a slice besides its columns. */
 static enum fsc_status slice_rows(struct chrome *c, uint32_t slice, const struct fsc_build_slice *s)
 {
@@ -499,7 +534,13 @@ static enum fsc_status slice_rows(struct chrome *c, uint32_t slice, const struct
 		TRY(launch_row(c, slice));
 	if (FSC_UNLIKELY(c->have_arg >> A_COLLECTIVE & 1))
 		TRY(collective_row(c, slice));
-	return FSC_UNLIKELY(has(c, F_BIND_ID)) ? bind_flow(c, slice, s->ts) : FSC_OK;
+	return FSC_UNLIKELY(c->have >> F_RARE) ? rare_rows(c, slice, s->ts) : FSC_OK;
+}
+
+enum fsc_status fsc_chrome_slice_rows(struct chrome *c, uint32_t slice,
+				      const struct fsc_build_slice *s)
+{
+	return slice_rows(c, slice, s);
 }
 
 static enum fsc_status complete(struct chrome *c)
@@ -545,6 +586,8 @@ static enum fsc_status end(struct chrome *c)
 	int64_t ts;
 	if (!event_ts(c, &ts))
 		return FSC_OK;
+	if (FSC_UNLIKELY(c->have >> F_RARE))
+		fsc_chrome_rare_ignored(c);
 	TRY(event_cat(&cat, c));
 	TRY(event_name(&name, c));
 	TRY(event_args(&args, c));
@@ -619,6 +662,14 @@ static enum fsc_status memory_counters(struct chrome *c, uint32_t ident, int64_t
 	return FSC_OK;
 }
 
+/* Its "s": what of the trace it concerns, besides the thread that wrote it. */
+static uint8_t instant_scope(const struct chrome *c)
+{
+	return field_is(c, F_SCOPE, "g")   ? FSC_SLICE_SCOPE_GLOBAL
+	       : field_is(c, F_SCOPE, "p") ? FSC_SLICE_SCOPE_PROCESS
+					   : 0;
+}
+
 static enum fsc_status instant(struct chrome *c)
 {
 	struct fsc_build_slice s = { .flags = FSC_SLICE_INSTANT };
@@ -628,12 +679,30 @@ static enum fsc_status instant(struct chrome *c)
 		return FSC_OK;
 	TRY(fill_slice(&s, &cat, c));
 	s.kind = FSC_KIND_INSTANT;
+	s.flags |= instant_scope(c);
 	TRY(event_ident(&ident, c));
 	TRY(fsc_build_thread(&s.track, c->b, ident));
 	TRY(fsc_build_slice(&slice, c->b, &s));
+	if (FSC_UNLIKELY(c->have >> F_RARE))
+		TRY(rare_rows(c, slice, s.ts));
 	if (!field_is(c, F_NAME, "[memory]"))
 		return FSC_OK;
 	return memory_counters(c, ident, s.ts);
+}
+
+/* An item of the top-level list "samples": a call stack at a time, an instant named by its innermost frame. */
+static enum fsc_status sample(struct chrome *c)
+{
+	static const struct fsc_jt_val cat = { .s = "cpu_sample", .n = 10, .type = FSC_JT_STR };
+	if (!has(c, F_SF) && !has(c, F_STACK)) {
+		c->no_phase++;
+		return FSC_OK;
+	}
+	c->events++;
+	c->samples++;
+	c->f[F_CAT] = cat;
+	c->have |= 1u << F_CAT;
+	return instant(c);
 }
 
 /* ---- counters: one track per args key ---- */
@@ -683,6 +752,8 @@ static enum fsc_status counters(struct chrome *c)
 		return FSC_OK;
 	TRY(event_ident(&ident, c));
 	uint32_t process = fsc_build_ident_process(c->b, ident);
+	if (FSC_UNLIKELY(c->have >> F_RARE))
+		fsc_chrome_rare_ignored(c);
 	c->args_too_big += c->args_full;
 	struct fsc_json_scan s = fsc_json_scan_of(c->args, c->args_n);
 	while (c->args_n && fsc_json_scan_next(&s, &m))
@@ -690,51 +761,19 @@ static enum fsc_status counters(struct chrome *c)
 	return FSC_OK;
 }
 
-/* ---- async and flow events ---- */
+/* ---- flow events ---- */
 
-/* Id of an async event: id, or id2 with its scope. *local: belongs to its process. */
-static bool async_id(struct chrome *c, uint64_t *id, bool *local)
+static bool flow_id(struct chrome *c, uint64_t *id)
 {
-	*local = false;
-	if (is_id(c, F_ID))
-		return flow_id(id, &c->f[F_ID]);
-	if (!has(c, F_ID2) || c->f[F_ID2].type != FSC_JT_OBJ)
-		return false;
-	const char *s = c->f[F_ID2].s;
-	size_t n = c->f[F_ID2].n;
-	*local = memmem(s, n, "\"local\"", 7) != NULL;
-	*id = text_hash(s, n);
-	return true;
-}
-
-static enum fsc_status async(struct chrome *c, char ph)
-{
-	struct fsc_build_slice s = { .flags = 0 };
-	const struct chrome_cat *cat;
-	uint32_t ident, slice;
-	uint64_t id;
 	bool local;
-	if (!event_ts(c, &s.ts))
-		return FSC_OK;
-	if (!async_id(c, &id, &local)) {
-		c->no_id++;
-		return FSC_OK;
-	}
-	TRY(fill_slice(&s, &cat, c));
-	TRY(event_ident(&ident, c));
-	TRY(fsc_build_async(&s.track, c->b, fsc_build_ident_process(c->b, ident), local,
-			    has(c, F_CAT) ? s.cat : FSC_BUILD_NO_CAT, id, s.name));
-	if (ph == 'e')
-		return fsc_build_end(c->b, s.track, s.ts, s.name,
-				     has(c, F_CAT) ? s.cat : FSC_BUILD_NO_CAT, s.args);
-	if (ph == 'b') {
-		TRY(fsc_build_begin(&slice, c->b, &s));
-	} else {
-		s.flags = FSC_SLICE_INSTANT;
-		s.kind = FSC_KIND_INSTANT;
-		TRY(fsc_build_slice(&slice, c->b, &s));
-	}
-	return slice_rows(c, slice, &s);
+	if (FSC_LIKELY(has(c, F_ID)))
+		return fsc_chrome_id(id, &c->f[F_ID]);
+	if (!fsc_chrome_async_id(c, id, &local))
+		return false;
+	/* One of a process is told apart from the same one elsewhere by the text of the pid. */
+	if (local && is_id(c, F_PID))
+		*id ^= fsc_chrome_hash(c->f[F_PID].s, c->f[F_PID].n);
+	return true;
 }
 
 static enum fsc_status flow(struct chrome *c, char ph)
@@ -743,10 +782,13 @@ static enum fsc_status flow(struct chrome *c, char ph)
 	const struct chrome_cat *cat;
 	if (!event_ts(c, &f.ts))
 		return FSC_OK;
-	if (!has(c, F_ID) || !flow_id(&f.id, &c->f[F_ID])) {
+	if (!flow_id(c, &f.id)) {
 		c->no_id++;
 		return FSC_OK;
 	}
+	c->flow_args += c->args_n > 0;
+	if (FSC_UNLIKELY(c->have >> F_RARE))
+		fsc_chrome_rare_ignored(c);
 	TRY(event_cat(&cat, c));
 	f.cat = cat->name;
 	TRY(event_name(&f.name, c));
@@ -792,6 +834,8 @@ enum fsc_status fsc_chrome_emit(struct chrome *c)
 		return FSC_OK;
 	}
 	if (!has(c, F_PH) || c->f[F_PH].type != FSC_JT_STR || !c->f[F_PH].n) {
+		if (c->in_samples)
+			return sample(c);
 		c->no_phase++;
 		return FSC_OK;
 	}
@@ -808,16 +852,24 @@ enum fsc_status fsc_chrome_emit(struct chrome *c)
 	case 'I':
 	case 'R':
 		return instant(c);
+	case 'P':
+		c->samples++;
+		return instant(c);
 	case 'M':
 		return metadata(c);
 	case 'B':
 		return begin(c);
 	case 'E':
 		return end(c);
+	case 'T':
+		return has(c, F_DUR) ? fsc_chrome_thread_state(c) : fsc_chrome_async(c, ph);
 	case 'b':
 	case 'n':
 	case 'e':
-		return async(c, ph);
+	case 'S':
+	case 'p':
+	case 'F':
+		return fsc_chrome_async(c, ph);
 	case 'C':
 		return counters(c);
 	default:

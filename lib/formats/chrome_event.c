@@ -17,6 +17,7 @@ static int field_of(const char *k, size_t n)
 		       : IS(k, "ts") ? F_TS
 		       : IS(k, "id") ? F_ID
 		       : IS(k, "bp") ? F_BP
+		       : IS(k, "sf") ? F_SF
 				     : -1;
 	case 3:
 		return IS(k, "pid")   ? F_PID
@@ -24,9 +25,19 @@ static int field_of(const char *k, size_t n)
 		       : IS(k, "dur") ? F_DUR
 		       : IS(k, "cat") ? F_CAT
 		       : IS(k, "id2") ? F_ID2
+		       : IS(k, "tts") ? F_TTS
+		       : IS(k, "esf") ? F_ESF
+		       : IS(k, "cpu") ? F_CPU
 				      : -1;
 	case 4:
-		return IS(k, "name") ? F_NAME : IS(k, "args") ? F_ARGS : -1;
+		return IS(k, "name")   ? F_NAME
+		       : IS(k, "args") ? F_ARGS
+		       : IS(k, "tdur") ? F_TDUR
+				       : -1;
+	case 5:
+		return IS(k, "scope") ? F_ID_SCOPE : IS(k, "stack") ? F_STACK : -1;
+	case 6:
+		return IS(k, "estack") ? F_ESTACK : IS(k, "weight") ? F_WEIGHT : -1;
 	case 7:
 		return IS(k, "bind_id") ? F_BIND_ID : IS(k, "flow_in") ? F_FLOW_IN : -1;
 	case 8:
@@ -181,14 +192,6 @@ static const char *scan_args_value(struct chrome *c, const char *p)
 	return p;
 }
 
-static void note_extra_key(struct chrome *c, const struct fsc_jt_val *key)
-{
-	if ((key->n == 3 && IS(key->s, "tts")) || (key->n == 4 && IS(key->s, "tdur")))
-		c->n.thread_times++;
-	else
-		c->n.extra_keys++;
-}
-
 static const char *scan_member(struct chrome *c, const char *p)
 {
 	struct fsc_jt *t = &c->t;
@@ -210,8 +213,7 @@ static const char *scan_member(struct chrome *c, const char *p)
 		p = fsc_jt_value_fast(t, p, f < 0 ? &v : &c->f[f], 2, NULL);
 	}
 	if (f < 0) {
-		if (p)
-			note_extra_key(c, &key);
+		c->n.extra_keys += p != NULL;
 		return p;
 	}
 	c->n.duplicates += c->have >> f & 1;

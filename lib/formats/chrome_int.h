@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * State of the trace-event JSON reader, shared by chrome_*.c. chrome_json.c walks the file, chrome_event.c
- * scans one event into fields, fsc_chrome_emit.c gives it to the builder.
+ * scans one event into fields, chrome_emit.c gives it to the builder, chrome_async.c those events that are not
+ * on a thread; chrome_rare.c and chrome_stack.c see to the keys that few events have.
  */
 #ifndef FSC_FORMATS_CHROME_INT_H
 #define FSC_FORMATS_CHROME_INT_H
@@ -21,15 +22,25 @@ enum chrome_field {
 	F_TS,
 	F_DUR,
 	F_ID,
-	F_ID2,
-	F_BIND_ID,
 	F_BP,
-	F_SCOPE,
+	F_SCOPE, /* of an instant: "s" */
+	F_ARGS,
+	F_ID2, /* from here on few events have them: see F_RARE */
+	F_ID_SCOPE,
+	F_BIND_ID,
 	F_FLOW_IN,
 	F_FLOW_OUT,
-	F_ARGS,
+	F_TTS,
+	F_TDUR,
+	F_SF,
+	F_ESF,
+	F_STACK,
+	F_ESTACK,
+	F_CPU,
+	F_WEIGHT,
 	F_COUNT
 };
+#define F_RARE F_ID2 /* have >> F_RARE: one of the rare ones is there */
 
 /* Args that become typed columns or tracks. */
 enum chrome_arg {
@@ -91,6 +102,27 @@ struct chrome_memory {
 	int32_t type, device;
 };
 
+/* One entry of stackFrames. Ids are hashes of their text, never 0. */
+struct chrome_frame {
+	uint64_t id, parent; /* parent 0: outermost */
+	uint32_t name, category;
+};
+
+/* A slice that names a stack frame: its args wait for the frames, which come behind the events. */
+struct chrome_stack_ref {
+	uint64_t sf, esf; /* 0: none */
+	size_t args_at;	  /* canonical args in stacks.text */
+	uint32_t args_n, slice;
+	bool named_by_leaf;
+};
+
+struct chrome_stacks {
+	FSC_VEC(struct chrome_frame) frames;
+	FSC_VEC(struct chrome_stack_ref) refs;
+	struct fsc_buf text; /* owned; args of the refs */
+	uint64_t unknown, too_deep, limit, unreadable;
+};
+
 struct chrome_ident {
 	int64_t pid, tid;
 	uint32_t ident;
@@ -118,13 +150,17 @@ struct chrome {
 	struct chrome_ident idents[CHROME_IDENTS];
 	struct chrome_cat cats[CHROME_CATS], odd_cat;
 	FSC_VEC(struct chrome_memory) memories;
-	uint8_t *kinds; /* owned; by string id: cls << 4 | kind, 0 unknown */
+	struct chrome_stacks stacks;
+	bool stack_waits; /* the args of the event under way wait for its stack */
+	bool in_samples;  /* the items are those of the top-level list "samples" */
+	uint8_t *kinds;	  /* owned; by string id: cls << 4 | kind, 0 unknown */
 	uint32_t n_kinds;
 
 	/* losses counted here and named once at the end */
 	uint64_t phases[128]; /* of unknown ones */
 	uint64_t no_phase, no_ts, bad_ts, x_no_dur, x_bad_dur, inexact, args_too_big, bad_counter,
-		no_id, commas, empty, bad_correlation, metadata_unknown, memory_devices;
+		no_id, commas, empty, bad_correlation, metadata_unknown, memory_devices, flow_args,
+		samples;
 	uint64_t events;	     /* with a phase */
 	uint64_t unreadable, wasted; /* chrome_resync.c */
 
@@ -144,6 +180,46 @@ enum fsc_status fsc_chrome_fill(struct chrome *c, const char **p);
 enum fsc_status fsc_chrome_resync(struct chrome *c, const char **p);
 /* Gives the scanned event to the builder. */
 enum fsc_status fsc_chrome_emit(struct chrome *c);
+
+/* ---- what chrome_emit.c lends to chrome_async.c and chrome_rare.c ---- */
+bool fsc_chrome_time_ns(struct chrome *c, int64_t *ns, const struct fsc_jt_val *v);
+/* False, and counted, when the event has no usable time. */
+bool fsc_chrome_event_ts(struct chrome *c, int64_t *ts);
+enum fsc_status fsc_chrome_event_ident(uint32_t *ident, struct chrome *c);
+/* Name, category, args, correlation and kind of the event. */
+enum fsc_status fsc_chrome_fill_slice(struct fsc_build_slice *s, struct chrome *c);
+/* What hangs on a slice besides its columns. */
+enum fsc_status fsc_chrome_slice_rows(struct chrome *c, uint32_t slice,
+				      const struct fsc_build_slice *s);
+/* Id of an event: numbers are themselves, text is hexadecimal when it can be, else hashed. */
+bool fsc_chrome_id(uint64_t *id, const struct fsc_jt_val *v);
+/* Hash of a text, never 0. */
+uint64_t fsc_chrome_hash(const char *s, size_t n);
+
+/* ---- chrome_async.c ---- */
+/* Id of an async or flow event: id, or id2 with its scope. *local: belongs to its process. */
+bool fsc_chrome_async_id(struct chrome *c, uint64_t *id, bool *local);
+/* b n e, and the older S T p F. */
+enum fsc_status fsc_chrome_async(struct chrome *c, char ph);
+/* T with a duration: what the scheduler did with a thread. */
+enum fsc_status fsc_chrome_thread_state(struct chrome *c);
+
+/* ---- chrome_rare.c ---- */
+/* Adds thread times and stacks to the args of the event; sets stack_waits. */
+void fsc_chrome_rare_args(struct chrome *c);
+/* Counts the same keys of an event that cannot keep them, and forgets them. */
+void fsc_chrome_rare_ignored(struct chrome *c);
+
+/* ---- chrome_stack.c ---- */
+/* One member of stackFrames; key is raw text between the quotes, json canonical. */
+enum fsc_status fsc_chrome_frame(struct chrome *c, const char *key, size_t key_n, const char *json,
+				 size_t n);
+/* The args of the event and the stack it names go to this slice when all frames are known. */
+enum fsc_status fsc_chrome_stack_wait(struct chrome *c, uint32_t slice);
+/* Gives all slices that wait their args. Once, before the trace is made. */
+enum fsc_status fsc_chrome_stacks_resolve(struct chrome *c);
+void fsc_chrome_stacks_fini(struct chrome *c);
+
 /* One top-level value of the file that is kept as metadata; canonical text. */
 enum fsc_status fsc_chrome_top_value(struct chrome *c, const char *key, size_t key_n,
 				     const char *json, size_t n);

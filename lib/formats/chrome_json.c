@@ -196,20 +196,44 @@ static enum fsc_status event_list(struct chrome *c, const char **p, bool top)
 
 /* ---- top-level members ---- */
 
+/* Members that are read item by item. */
+enum list { LIST_NONE, LIST_EVENTS, LIST_SAMPLES, LIST_FRAMES };
+
+enum member_state {
+	MEMBER_READ,
+	MEMBER_SKIPPED, /* too big, counted */
+	MEMBER_LOST, /* unreadable, counted; the position is at another member of the top level */
+};
+
 struct member {
 	const char *key, *value; /* canonical, in c->args */
 	size_t key_n, value_n, all_n;
-	bool events, full;
+	enum list list; /* the position is behind the bracket of this one */
+	enum member_state state;
+	bool full;
 };
 
-/* One member: key, colon, value; canonical in c->args. Stops before the events, which are no value. */
-static const char *scan_member(struct chrome *c, const char *p, struct member *m)
+static bool key_is(const struct member *m, const char *quoted)
+{
+	return m->key_n == strlen(quoted) - 2 && !memcmp(m->key, quoted + 1, m->key_n);
+}
+
+static enum list list_of(const struct member *m, char bracket)
+{
+	if (bracket == '[')
+		return key_is(m, events_key)	  ? LIST_EVENTS
+		       : key_is(m, "\"samples\"") ? LIST_SAMPLES
+						  : LIST_NONE;
+	return bracket == '{' && key_is(m, "\"stackFrames\"") ? LIST_FRAMES : LIST_NONE;
+}
+
+/* One member: key, colon, value; canonical in c->args. At the top level it stops before lists, which are no value. */
+static const char *scan_member(struct chrome *c, const char *p, struct member *m, bool top)
 {
 	struct fsc_jt *t = &c->t;
 	struct fsc_jt_val key, v;
 	struct fsc_jt_out o;
 	fsc_jt_out_init(&o, c->args, CHROME_ARGS_CAP, p);
-	m->events = false;
 	if (*p != '"')
 		return fsc_jt_failed(t, p);
 	p = fsc_jt_string(t, p + 1, &key);
@@ -230,11 +254,9 @@ static const char *scan_member(struct chrome *c, const char *p, struct member *m
 	m->value = o.w;
 	if (p >= t->end)
 		return fsc_jt_failed(t, p);
-	if (*p == '[' && m->key_n == sizeof(events_key) - 3 &&
-	    !memcmp(m->key, events_key + 1, m->key_n)) {
-		m->events = true;
+	m->list = top ? list_of(m, *p) : LIST_NONE;
+	if (m->list != LIST_NONE)
 		return p + 1;
-	}
 	p = fsc_jt_value(t, p, &v, 1, &o);
 	if (!p)
 		return NULL;
@@ -367,33 +389,92 @@ static enum fsc_status keep_member(struct chrome *c, const struct member *m)
 	return st == FSC_OK ? st : no_memory(c, st);
 }
 
-/* One member; FSC_END when the rest of the file is to be left alone. */
-static enum fsc_status one_member(struct chrome *c, const char **p)
+/* The member at *p; FSC_END when the rest of the file is to be left alone. */
+static enum fsc_status read_member(struct chrome *c, const char **p, struct member *m, bool top)
 {
 	struct fsc_jt_repairs repairs = c->t.repairs;
-	struct member m = { .full = false };
+	*m = (struct member){ .state = MEMBER_READ };
 	for (;;) {
-		const char *q = scan_member(c, *p, &m);
+		const char *q = scan_member(c, *p, m, top);
 		if (q) {
 			*p = q;
-			break;
+			return FSC_OK;
 		}
-		if (c->t.fail != FSC_JT_MORE)
+		if (c->t.fail != FSC_JT_MORE) {
+			m->state = MEMBER_LOST;
 			return bad_metadata(c, p);
+		}
 		c->t.repairs = repairs;
 		enum fsc_status st = fsc_chrome_fill(c, p);
 		if (st == FSC_END)
 			return truncated(c);
-		if (st == FSC_ELIMIT && (size_t)(c->t.end - *p) >= c->t.cap)
-			return skip_member(c, p, &m);
+		if (st == FSC_ELIMIT && (size_t)(c->t.end - *p) >= c->t.cap) {
+			m->state = MEMBER_SKIPPED;
+			return skip_member(c, p, m);
+		}
 		if (st != FSC_OK)
 			return st;
 	}
-	if (!m.events)
-		return keep_member(c, &m);
-	c->n.duplicates += c->saw_events_key;
-	c->saw_events_key = true;
-	return event_list(c, p, false);
+}
+
+/* The members of stackFrames; *p is behind its brace. */
+static enum fsc_status frame_list(struct chrome *c, const char **p)
+{
+	bool want_comma = false;
+	for (;;) {
+		struct member m;
+		char ch;
+		TRY(peek(c, p, &ch));
+		if (ch == '}') {
+			++*p;
+			return FSC_OK;
+		}
+		if (ch == ',') {
+			c->commas += !want_comma;
+			want_comma = false;
+			++*p;
+			continue;
+		}
+		if (ch == 0 && *p >= c->t.end)
+			return truncated(c);
+		c->commas += want_comma;
+		TRY(read_member(c, p, &m, false));
+		if (m.state == MEMBER_LOST)
+			return FSC_OK;
+		if (m.state == MEMBER_READ && m.full)
+			fsc_build_loss(c->b, "meta_value_too_big", 1);
+		else if (m.state == MEMBER_READ)
+			TRY(fsc_chrome_frame(c, m.key, m.key_n, m.value, m.value_n));
+		want_comma = true;
+	}
+}
+
+/* One member; FSC_END when the rest of the file is to be left alone. */
+static enum fsc_status one_member(struct chrome *c, const char **p)
+{
+	struct member m;
+	enum fsc_status st;
+	TRY(read_member(c, p, &m, true));
+	if (m.state != MEMBER_READ)
+		return FSC_OK;
+	switch (m.list) {
+	case LIST_EVENTS:
+		c->n.duplicates += c->saw_events_key;
+		c->saw_events_key = true;
+		return event_list(c, p, false);
+	case LIST_SAMPLES:
+		note_key(c, &m);
+		c->in_samples = true;
+		st = event_list(c, p, false);
+		c->in_samples = false;
+		return st;
+	case LIST_FRAMES:
+		note_key(c, &m);
+		return frame_list(c, p);
+	case LIST_NONE:
+		break;
+	}
+	return keep_member(c, &m);
 }
 
 static enum fsc_status object(struct chrome *c, const char **p)
@@ -497,6 +578,9 @@ static enum fsc_status deliver(struct chrome *c)
 	enum fsc_status st;
 	if (!c->events)
 		return not_a_timeline(c);
+	st = fsc_chrome_stacks_resolve(c);
+	if (st != FSC_OK)
+		return no_memory(c, st);
 	fsc_chrome_name_losses(c);
 	const char *format = c->kineto ? "kineto" : "chrome_json";
 	st = fsc_build_str(&t->meta.format, c->b, format, strlen(format));
@@ -543,6 +627,7 @@ out:
 	fsc_buf_fini(&c->meta);
 	fsc_buf_fini(&c->keys);
 	fsc_vec_fini(&c->memories);
+	fsc_chrome_stacks_fini(c);
 	fsc_free(c->kinds);
 	fsc_free(c->args);
 	fsc_free(c);

@@ -117,6 +117,12 @@ void fsc_chrome_name_losses(struct chrome *c)
 		{ "counter_not_a_number", c->bad_counter },
 		{ "correlation_not_a_number", c->bad_correlation },
 		{ "metadata_event_ignored", c->metadata_unknown },
+		{ "flow_args_ignored", c->flow_args },
+		{ "sample_as_instant", c->samples },
+		{ "stack_frame_unknown", c->stacks.unknown },
+		{ "stack_frame_unreadable", c->stacks.unreadable },
+		{ "stack_too_deep", c->stacks.too_deep },
+		{ "stack_limit", c->stacks.limit },
 		{ "comma_repaired", c->commas + r->comma },
 	};
 	for (size_t i = 0; i < FSC_ARRAY_LEN(all); i++)

@@ -30,7 +30,7 @@ static enum fsc_status is_event(struct chrome *c, const char **p)
 	for (;;) {
 		const char *q = fsc_chrome_scan_event(c, *p);
 		if (q)
-			return c->have >> F_PH & 1 ? FSC_OK : FSC_END;
+			return c->in_samples || c->have >> F_PH & 1 ? FSC_OK : FSC_END;
 		c->wasted += (uint64_t)(c->t.fail_at - *p);
 		if (c->t.fail != FSC_JT_MORE)
 			return FSC_END;

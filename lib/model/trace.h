@@ -63,6 +63,9 @@ enum fsc_slice_flag {
 	FSC_SLICE_INSTANT = 1, /* ph i/I/R: dur is 0 by nature; not counted as a slice */
 	FSC_SLICE_OVERLAP = 2, /* partly overlaps an earlier slice of its track */
 	FSC_SLICE_OPEN = 4,    /* begin without end: dur runs to the end of the trace */
+	/* of instants: what they concern besides the track they are on */
+	FSC_SLICE_SCOPE_PROCESS = 8,
+	FSC_SLICE_SCOPE_GLOBAL = 16,
 };
 
 #define FSC_NO_ARGS UINT32_MAX

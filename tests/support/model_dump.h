@@ -87,7 +87,9 @@ static inline void dump_slices(FILE *f, const struct fsc_trace *t, const struct 
 		dump_str(f, t, "name", s->name[i]);
 		dump_str(f, t, "cat", t->cats.v[s->cat[i]]);
 		dump_int(f, "correlation", s->correlation[i], FSC_NO_CORRELATION);
-		fprintf(f, "%s%s%s", s->flags[i] & FSC_SLICE_INSTANT ? " instant" : "",
+		fprintf(f, "%s%s%s%s%s", s->flags[i] & FSC_SLICE_INSTANT ? " instant" : "",
+			s->flags[i] & FSC_SLICE_SCOPE_PROCESS ? " of_process" : "",
+			s->flags[i] & FSC_SLICE_SCOPE_GLOBAL ? " global" : "",
 			s->flags[i] & FSC_SLICE_OVERLAP ? " overlap" : "",
 			s->flags[i] & FSC_SLICE_OPEN ? " open" : "");
 		dump_slice_args(f, seg, s->args[i]);

@@ -23,6 +23,9 @@ static const struct difference differences[] = {
 	  "a partly overlapping slice goes one row lower on its own track, not to a sibling "
 	  "track" },
 	{ "json__overlapping_complete_event_import_log", 1, 1, "the same" },
+	{ "json__json_thread_state", 0, 5,
+	  "thread states are slices on a track beside the thread" },
+	{ "json__json_thread_state_sched", 0, 3, "the same" },
 	{ "json__json_id2", 0, 1, "an empty global id is an id: theirs drops the event" },
 	{ "parsing__same_ts_zero_duration_slice_then_begin_end_slice_unnesting", 1, 1,
 	  "a begin has its length when we order: the longer of two slices of one start is the "

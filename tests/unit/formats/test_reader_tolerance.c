@@ -118,12 +118,27 @@ static const struct {
 	{ "[{" X ",\"name\":\"a\nz\",\"ts\":1,\"dur\":1}]", "control_character", 1 },
 	{ "[{" X ",\"name\":\"a\",\"ts\":1,\"dur\":1,\"args\":5}]", "args_not_object", 1 },
 	{ "[{" X ",\"name\":\"a\",\"name\":\"b\",\"ts\":1,\"dur\":1}]", "duplicate_key", 1 },
-	{ "[{" X ",\"name\":\"a\",\"ts\":1,\"dur\":1,\"tts\":3,\"tdur\":4}]", "thread_time_ignored",
-	  2 },
+	{ "[{" X ",\"name\":\"a\",\"ts\":1,\"dur\":1,\"tts\":\"x\",\"tdur\":[4]}]",
+	  "thread_time_ignored", 2 },
+	{ "[{" X ",\"name\":\"a\",\"ts\":1,\"dur\":1},{\"ph\":\"E\",\"ts\":1,\"tts\":3}]",
+	  "thread_time_ignored", 1 },
+	{ "[{" X ",\"name\":\"a\",\"ts\":1,\"dur\":1},{\"ph\":\"s\",\"id\":1,\"ts\":1,\"args\":{"
+	  "\"a\":1}}]",
+	  "flow_args_ignored", 1 },
+	{ "[{" X ",\"name\":\"a\",\"ts\":1,\"dur\":1,\"sf\":7}]", "stack_frame_unknown", 1 },
+	{ "{\"traceEvents\":[{" X
+	  ",\"name\":\"a\",\"ts\":1,\"dur\":1,\"sf\":7}],\"stackFrames\":{\"7\":5}}",
+	  "stack_frame_unreadable", 1 },
+	{ "{\"traceEvents\":[{" X
+	  ",\"name\":\"a\",\"ts\":1,\"dur\":1,\"sf\":7}],\"stackFrames\":{\"7\":"
+	  "{\"name\":\"f\",\"parent\":7}}}",
+	  "stack_too_deep", 1 },
+	{ "{\"traceEvents\":[{" X ",\"name\":\"a\",\"ts\":1,\"dur\":1}],\"samples\":[{\"ts\":1}]}",
+	  "event_without_phase", 1 },
 	{ "[{" X ",\"name\":\"a\",\"ts\":1,\"dur\":1,\"cname\":\"red\"}]", "event_key_ignored", 1 },
-	{ "[{" X ",\"name\":\"a\",\"ts\":1,\"dur\":1},{\"ph\":\"P\",\"ts\":1},{\"ph\":"
-	  "\"P\",\"ts\":2}]",
-	  "phase_unknown_P", 2 },
+	{ "[{" X ",\"name\":\"a\",\"ts\":1,\"dur\":1},{\"ph\":\"N\",\"ts\":1},{\"ph\":"
+	  "\"N\",\"ts\":2}]",
+	  "phase_unknown_N", 2 },
 	{ "[{" X ",\"name\":\"a\",\"ts\":1,\"dur\":1},{\"ph\":\"E\",\"ts\":1}]",
 	  "end_without_begin", 1 },
 	{ "[{\"ph\":\"B\",\"name\":\"a\",\"ts\":1}]", "begin_without_end", 1 },

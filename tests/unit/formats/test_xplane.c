@@ -654,7 +654,7 @@ static void the_trace_viewers_json_opens_too(void **state)
 	assert_non_null(t);
 	assert_string_equal(str_of(t, t->meta.format), "chrome_json");
 	assert_int_equal(t->slices.dur[slice_named(t, "Long X type")], 15000);
-	assert_int_equal(loss_of(t, "phase_unknown_P"), 3);
+	assert_int_equal(loss_of(t, "sample_as_instant"), 3);
 	fsc_trace_free(t);
 }
 
