@@ -44,6 +44,7 @@ SRC_facts := \
 SRC_model := \
 	lib/model/args.c \
 	lib/model/build.c \
+	lib/model/build_calls.c \
 	lib/model/build_finish.c \
 	lib/model/build_flows.c \
 	lib/model/build_match.c \
@@ -127,6 +128,7 @@ SRC_analysis := \
 	lib/analysis/breakdown.c \
 	lib/analysis/idle.c \
 	lib/analysis/kernels.c \
+	lib/analysis/step_marks.c \
 	lib/analysis/steps.c \
 	lib/analysis/analysis.c \
 	lib/analysis/analysis_json.c
@@ -339,8 +341,10 @@ TESTS_formats := \
 	tests/unit/formats/test_chrome_json.c \
 	tests/unit/formats/test_chrome_phases.c \
 	tests/unit/formats/test_expected.c \
+	tests/unit/formats/test_identity_kinds.c \
 	tests/unit/formats/test_perfetto_expected.c \
 	tests/unit/formats/test_json_tok.c \
+	tests/unit/formats/test_kineto.c \
 	tests/unit/formats/test_reader_hostile.c \
 	tests/unit/formats/test_reader_tolerance.c \
 	tests/unit/formats/test_xplane.c
@@ -360,7 +364,8 @@ TESTS_analysis := \
 	tests/unit/analysis/test_analysis.c \
 	tests/unit/analysis/test_intervals.c \
 	tests/unit/analysis/test_oracle.c \
-	tests/unit/analysis/test_recount.c
+	tests/unit/analysis/test_recount.c \
+	tests/unit/analysis/test_step_marks.c
 
 TESTS_export := \
 	tests/unit/export/test_chrome_expected.c \

@@ -10,13 +10,15 @@
 
 #include "analysis/idmap.h"
 #include "analysis/run_sort.h"
+#include "analysis/step_marks.h"
 #include "base/num.h"
 #include "model/classify.h"
 
 enum name_class {
 	NAME_PLAIN,
 	NAME_STEPLIKE /* has "ProfilerStep" in it */,
-	NAME_STEP /* ProfilerStep#N */
+	NAME_STEP /* ProfilerStep#N */,
+	NAME_MARK /* of another maker, which fsc_step_marks_name knows */
 };
 
 struct collect {
@@ -26,6 +28,7 @@ struct collect {
 	uint8_t *name_class;			 /* owned; by string id */
 	FSC_VEC(struct fsc_step_mark) marks;	 /* host rows called ProfilerStep#N */
 	FSC_VEC(struct fsc_step_mark) gpu_marks; /* the same among projected annotations */
+	struct fsc_step_marks other;		 /* steps of serving engines */
 	struct fsc_idmap category_of, step_names;
 	FSC_VEC(uint8_t) category_class; /* enum fsc_cat_class; by index of category */
 };
@@ -48,6 +51,8 @@ static enum fsc_status classify_names(struct collect *c)
 		size_t len = 0;
 		const char *name = fsc_seg_str(c->s, id, &len);
 
+		if (fsc_step_marks_name(name, len) != FSC_MARK_NONE)
+			c->name_class[id] = NAME_MARK;
 		if (len < sizeof("ProfilerStep") - 1 || !strstr(name, "ProfilerStep"))
 			continue;
 		c->name_class[id] =
@@ -90,7 +95,7 @@ static bool take_gpu(struct collect *c, const struct fsc_seg_slice *sl, uint8_t 
 		.track = sl->track,
 		.kind = sl->kind,
 		/* queue entries of other accelerators are no kernels: the census leaves them out */
-		.in_census = class != FSC_CAT_DEVICE,
+		.in_census = class != FSC_CAT_DEVICE && class != FSC_CAT_COLLECTIVE,
 	};
 
 	return fsc_vec_push(&c->rows->gpu, row);
@@ -121,13 +126,15 @@ static bool take_slice(struct collect *c, const struct fsc_seg_slice *sl)
 {
 	uint32_t category = 0;
 
+	if (c->name_class[sl->name] == NAME_MARK && !fsc_step_marks_take(&c->other, c->s, sl))
+		return false;
 	if (sl->flags & FSC_SLICE_INSTANT)
 		return true;
 	if (!count_category(c, sl, &category))
 		return false;
 	if (fsc_kind_is_gpu_work(sl->kind))
 		return take_gpu(c, sl, c->category_class.v[category]);
-	if (c->name_class[sl->name] != NAME_PLAIN)
+	if (c->name_class[sl->name] == NAME_STEP || c->name_class[sl->name] == NAME_STEPLIKE)
 		return take_step(c, sl);
 	/* rows of other categories may have a correlation, but launch nothing */
 	if (sl->correlation != FSC_NO_CORRELATION &&
@@ -249,6 +256,19 @@ static bool start_before(const void *a, const void *b)
 	return x->ts != y->ts ? x->ts < y->ts : x->number < y->number;
 }
 
+/* No row is called ProfilerStep: the steps of the engine that ran the model, each a name of its own. */
+static enum fsc_status settle_others(struct collect *c)
+{
+	struct fsc_rows *r = c->rows;
+
+	if (!fsc_step_marks_settle(&c->other, r, fsc_seg_info(c->s)->t_max_ns))
+		return no_memory(c->err);
+	r->n_step_names = r->steps.n;
+	if (r->steps.n)
+		r->last_step_start = r->steps.v[r->steps.n - 1].ts;
+	return FSC_OK;
+}
+
 /* Host marks count; a trace without any is served by those on its streams. Each number once: its first.
  * By sorting and not by hashing: the numbers are the file's. */
 static enum fsc_status settle_steps(struct collect *c)
@@ -258,6 +278,9 @@ static enum fsc_status settle_steps(struct collect *c)
 	size_t n = host ? c->marks.n : c->gpu_marks.n;
 	struct fsc_rows *r = c->rows;
 
+	c->rows->n_step_names = c->step_names.n;
+	if (!c->step_names.n)
+		return settle_others(c);
 	if (!fsc_run_sort(v, n, sizeof(*v), number_before))
 		return no_memory(c->err);
 	for (size_t i = 0; i < n; i++)
@@ -294,6 +317,25 @@ static uint32_t bound(const struct fsc_rows *r, int64_t correlation, bool after)
 	return (uint32_t)lo;
 }
 
+/*
+ * A correlation that several calls have (ids are used again, or two processes are in one file): the launch is the
+ * last of them that began before the row; none did, as clocks differ: the first.
+ */
+static uint32_t launch_of(const struct fsc_rows *r, const struct fsc_gpu_row *row)
+{
+	uint32_t lo = row->first_call, hi = row->first_call + row->n_calls;
+
+	while (lo < hi) {
+		uint32_t mid = lo + (hi - lo) / 2;
+
+		if (r->calls.v[mid].ts <= row->ts)
+			lo = mid + 1;
+		else
+			hi = mid;
+	}
+	return lo > row->first_call ? lo - 1 : lo;
+}
+
 static enum fsc_status resolve_launches(struct collect *c)
 {
 	struct fsc_rows *r = c->rows;
@@ -319,7 +361,7 @@ static enum fsc_status resolve_launches(struct collect *c)
 					     : bound(r, correlation, true) - row->first_call;
 		}
 		if (row->n_calls)
-			row->launch_ts = r->calls.v[row->first_call + row->n_calls - 1].ts;
+			row->launch_ts = r->calls.v[launch_of(r, row)].ts;
 		if (row->in_census)
 			*(row->n_calls == 1 ? &r->launch.pairs
 			  : row->n_calls    ? &r->launch.ambiguous
@@ -342,7 +384,7 @@ enum fsc_status fsc_rows_collect(struct fsc_rows *rows, const struct fsc_seg *s,
 		st = settle_steps(&c);
 	if (st == FSC_OK)
 		st = resolve_launches(&c);
-	rows->n_step_names = c.step_names.n;
+	fsc_step_marks_fini(&c.other);
 	fsc_free(c.name_class);
 	fsc_vec_fini(&c.marks);
 	fsc_vec_fini(&c.gpu_marks);

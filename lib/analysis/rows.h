@@ -43,8 +43,9 @@ struct fsc_rows {
 	FSC_VEC(struct fsc_stream_rows) streams; /* by device, stream; a pair once */
 	FSC_VEC(struct fsc_call_row) calls;	 /* by correlation, start */
 	FSC_VEC(struct fsc_step_mark) steps;	 /* each number once, by start */
-	size_t n_step_names;			 /* different names with "ProfilerStep" in them */
-	int64_t last_step_start;		 /* latest start of a row called so */
+	/* different names with "ProfilerStep" in them; of marks of other makers, how many steps there are */
+	size_t n_step_names;
+	int64_t last_step_start; /* latest start of a row called so */
 	FSC_VEC(struct fsc_category_row) categories;
 	struct fsc_launch_census launch;
 };

@@ -317,12 +317,14 @@ static fsc_noinline enum fsc_status grow_kinds(struct chrome *c, uint32_t name)
 
 #define GPU_ARGS                                                                           \
 	(1ULL << A_DEVICE | 1ULL << A_CONTEXT | 1ULL << A_STREAM | 1ULL << A_CORRELATION | \
-	 1ULL << A_GRID | 1ULL << A_BYTES)
+	 1ULL << A_GRID | 1ULL << A_BYTES | 1ULL << A_QUEUE)
 
 /* "kernel" and "memcpy" are also what other tools call things of an operating system: without any sign of a
  * GPU, in a file that is not Kineto's, they are ordinary slices. */
 static inline uint8_t class_of(const struct chrome *c, const struct chrome_cat *cat)
 {
+	if (FSC_UNLIKELY(cat->cls == FSC_CAT_COLLECTIVE))
+		return c->have_arg >> A_STREAM & 1 ? FSC_CAT_COLLECTIVE : FSC_CAT_OTHER;
 	if (FSC_LIKELY(!fsc_cat_is_gpu((enum fsc_cat_class)cat->cls) || c->have_arg & GPU_ARGS ||
 		       c->kineto))
 		return cat->cls;
@@ -372,19 +374,39 @@ static int64_t correlation(struct chrome *c)
 	return FSC_NO_CORRELATION;
 }
 
+/*
+ * Profilers use the device number as pid of its rows and the stream number as tid. That counts where args do not say:
+ * older files have no device, MTIA and other accelerators not always a stream, and a stream may be a name or a
+ * handle of 64 bits.
+ */
+static int32_t row_device(const struct chrome *c)
+{
+	int32_t device = arg_i32(c, A_DEVICE, FSC_NO_ORDINAL);
+	int64_t pid;
+	if (device == FSC_NO_ORDINAL && is_id(c, F_PID) && fsc_chrome_i64(&pid, &c->f[F_PID]) &&
+	    pid >= 0 && pid < 1024)
+		device = (int32_t)pid;
+	return device;
+}
+
+static int32_t row_stream(struct chrome *c)
+{
+	enum chrome_arg a = c->have_arg >> A_STREAM & 1 ? A_STREAM : A_QUEUE;
+	int32_t stream = arg_i32(c, a, FSC_NO_ORDINAL);
+	int64_t tid;
+	if (FSC_LIKELY(stream != FSC_NO_ORDINAL))
+		return stream;
+	c->bad_stream += c->have_arg >> a & 1 && c->a[a].type != FSC_JT_NULL;
+	if (!is_id(c, F_TID) || !fsc_chrome_i64(&tid, &c->f[F_TID]) || tid < 0 || tid > INT32_MAX)
+		return FSC_NO_ORDINAL;
+	return (int32_t)tid;
+}
+
 static enum fsc_status slice_track(uint32_t *track, struct chrome *c, uint8_t cls, uint32_t ident)
 {
-	if (fsc_cat_is_gpu((enum fsc_cat_class)cls)) {
-		int64_t pid;
-		/* Profilers use the device number as pid of its rows; older files have no device arg. */
-		int32_t device = arg_i32(c, A_DEVICE, FSC_NO_ORDINAL);
-		if (device == FSC_NO_ORDINAL && is_id(c, F_PID) &&
-		    fsc_chrome_i64(&pid, &c->f[F_PID]) && pid >= 0 && pid < 1024)
-			device = (int32_t)pid;
-		return fsc_build_stream(track, c->b, ident, device,
-					arg_i32(c, A_CONTEXT, FSC_NO_ORDINAL),
-					arg_i32(c, A_STREAM, FSC_NO_ORDINAL));
-	}
+	if (fsc_cat_is_gpu((enum fsc_cat_class)cls))
+		return fsc_build_stream(track, c->b, ident, row_device(c),
+					arg_i32(c, A_CONTEXT, FSC_NO_ORDINAL), row_stream(c));
 	if (cls == FSC_CAT_GPU_ANNOTATION)
 		return fsc_build_annotation(track, c->b, ident, 0);
 	if (cls == FSC_CAT_SYNC)
@@ -602,12 +624,18 @@ static enum fsc_status end(struct chrome *c)
 static enum fsc_status memory_track(uint32_t *track, struct chrome *c,
 				    const struct chrome_memory *m, const char *what)
 {
+	/* PyTorch's device types, those that have memory of their own */
+	static const char *const names[] = {
+		[1] = "GPU",  [6] = "GPU",  [9] = "XLA",   [12] = "XPU",	[13] = "MPS",
+		[15] = "HPU", [18] = "IPU", [19] = "MTIA", [20] = "PrivateUse1"
+	};
 	struct fsc_buf b = FSC_BUF_INIT(128);
 	uint32_t id, unit;
+	bool known = m->type > 0 && m->type < (int32_t)FSC_ARRAY_LEN(names) && names[m->type];
 	if (m->type == 0)
 		fsc_buf_addf(&b, "CPU memory %s", what);
-	else if (m->type == 1)
-		fsc_buf_addf(&b, "GPU %d memory %s", m->device, what);
+	else if (known)
+		fsc_buf_addf(&b, "%s %d memory %s", names[m->type], m->device, what);
 	else
 		fsc_buf_addf(&b, "device type %d id %d memory %s", m->type, m->device, what);
 	enum fsc_status st = fsc_buf_status(&b);

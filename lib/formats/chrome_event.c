@@ -115,7 +115,10 @@ static int arg_of(const char *k, size_t n)
 	case 9:
 		return IS(k, "Device Id") ? A_DEVICE_ID : -1;
 	case 10:
-		return IS(k, "Group size") ? A_GROUP_SIZE : IS(k, "sort_index") ? A_SORT_INDEX : -1;
+		return IS(k, "Group size")   ? A_GROUP_SIZE
+		       : IS(k, "sort_index") ? A_SORT_INDEX
+		       : IS(k, "sycl queue") ? A_QUEUE
+					     : -1;
 	case 11:
 		return IS(k, "correlation")   ? A_CORRELATION
 		       : IS(k, "Device Type") ? A_DEVICE_TYPE

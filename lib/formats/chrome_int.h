@@ -80,6 +80,7 @@ enum chrome_arg {
 	A_NAME,
 	A_LABELS,
 	A_SORT_INDEX,
+	A_QUEUE, /* Intel: what others call a stream */
 	A_COUNT
 };
 
@@ -159,8 +160,8 @@ struct chrome {
 	/* losses counted here and named once at the end */
 	uint64_t phases[128]; /* of unknown ones */
 	uint64_t no_phase, no_ts, bad_ts, x_no_dur, x_bad_dur, inexact, args_too_big, bad_counter,
-		no_id, commas, empty, bad_correlation, metadata_unknown, memory_devices, flow_args,
-		samples;
+		no_id, commas, empty, bad_correlation, bad_stream, metadata_unknown, memory_devices,
+		flow_args, samples;
 	uint64_t events;	     /* with a phase */
 	uint64_t unreadable, wasted; /* chrome_resync.c */
 

@@ -20,14 +20,30 @@ static bool number_of(int64_t *out, const char *s, size_t n, enum fsc_json_type 
 	return v.n > 0 && fsc_chrome_i64(out, &v);
 }
 
-static int64_t member_number(const char *json, size_t n, const char *key)
+static int64_t member_number(struct chrome *c, const char *json, size_t n, const char *key)
 {
 	struct fsc_json_member m;
 	int64_t v;
-	if (*json != '{' || !fsc_json_find(&m, json, n, key) ||
-	    !number_of(&v, m.value, m.value_len, m.type) || v < 0)
+	if (*json != '{' || !fsc_json_find(&m, json, n, key) || m.type == FSC_JSON_NULL)
 		return -1;
-	return v;
+	if (!number_of(&v, m.value, m.value_len, m.type)) {
+		fsc_build_loss(c->b, "rank_unreadable", 1);
+		return -1;
+	}
+	return v < 0 ? -1 : v;
+}
+
+/* Files put together by tools may say it twice: the last one counts, what it overrules is counted. */
+static void distributed_info(struct chrome *c, const char *json, size_t n)
+{
+	struct fsc_trace_meta *m = &fsc_build_trace(c->b)->meta;
+	int64_t rank = member_number(c, json, n, "rank");
+	int64_t world = member_number(c, json, n, "world_size");
+	fsc_build_loss(c->b, "rank_contradicted",
+		       (m->rank >= 0 && rank != m->rank) ||
+			       (m->world_size >= 0 && world != m->world_size));
+	m->rank = rank;
+	m->world_size = world;
 }
 
 /* A string value as a string id; numbers as they are written. Only the first key of a kind counts. */
@@ -73,8 +89,7 @@ enum fsc_status fsc_chrome_top_value(struct chrome *c, const char *key, size_t k
 		else
 			fsc_build_loss(c->b, "base_time_unreadable", 1);
 	} else if (key_in(key, key_n, (const char *const[]){ "distributedInfo", NULL })) {
-		m->rank = member_number(json, n, "rank");
-		m->world_size = member_number(json, n, "world_size");
+		distributed_info(c, json, n);
 	} else if (key_in(key, key_n, host)) {
 		return text_once(&m->host, c, json, n);
 	} else if (key_in(key, key_n, job)) {
@@ -116,6 +131,7 @@ void fsc_chrome_name_losses(struct chrome *c)
 		{ "memory_device_limit", c->memory_devices },
 		{ "counter_not_a_number", c->bad_counter },
 		{ "correlation_not_a_number", c->bad_correlation },
+		{ "stream_not_a_number", c->bad_stream },
 		{ "metadata_event_ignored", c->metadata_unknown },
 		{ "flow_args_ignored", c->flow_args },
 		{ "sample_as_instant", c->samples },

@@ -3,7 +3,8 @@
  * Pairs flow events: those of one key (id, category, name) in time order; a start opens the chain, a step
  * continues it, an end closes it but may be followed by more ends. Ends before the first start in time belong
  * to that start (clocks of host and GPU differ). Counted: "flow_end_without_start", "flow_start_without_end",
- * "flow_outside_slice" (an end of a pair has no slice to hold it).
+ * "flow_outside_slice" (an end of a pair has no slice to hold it), "flow_bound_by_correlation" (an end without
+ * a start at GPU work whose launch call is known: the replay of a graph has such ends, one for each kernel).
  */
 #include <string.h>
 
@@ -91,7 +92,8 @@ static bool collect(struct u32s *l, const struct fsc_build *b, uint32_t head)
 }
 
 struct counts {
-	uint64_t no_start, no_end, outside;
+	uint64_t no_start, no_end, outside, by_correlation;
+	struct fsc_build_calls calls;
 };
 
 static enum fsc_status emit(struct fsc_build *b, struct counts *c,
@@ -122,6 +124,27 @@ static bool ends_in_its_own_call(const struct fsc_build *b, const struct fsc_bui
 	       (s->kind[i] == FSC_KIND_RUNTIME || s->kind[i] == FSC_KIND_SYNC);
 }
 
+/* An end whose start the file does not have. */
+static enum fsc_status orphan(struct fsc_build *b, struct counts *c,
+			      const struct fsc_build_flow_ev *f, const uint32_t *at)
+{
+	const struct fsc_slices *s = &b->t->slices;
+	uint32_t to = f->slice == FSC_NO_SLICE ? FSC_NO_SLICE : at[f->slice], from = FSC_NO_SLICE;
+	if (to != FSC_NO_SLICE && fsc_kind_is_gpu_work(s->kind[to]) &&
+	    s->correlation[to] == (int64_t)f->id) {
+		enum fsc_status st = fsc_build_call_of(&from, &c->calls, b->t, to);
+		if (st != FSC_OK)
+			return st;
+	}
+	if (from == FSC_NO_SLICE) {
+		c->no_start += !ends_in_its_own_call(b, f, at);
+		return FSC_OK;
+	}
+	c->by_correlation++;
+	struct fsc_flow flow = { .from = from, .to = to, .cat = f->cat, .name = f->name };
+	return fsc_vec_push(&b->t->flows, flow) ? FSC_OK : FSC_ENOMEM;
+}
+
 /* v holds the events of one key in time order. */
 static enum fsc_status pair(struct fsc_build *b, struct counts *c, const uint32_t *v, size_t n,
 			    const uint32_t *at)
@@ -142,11 +165,7 @@ static enum fsc_status pair(struct fsc_build *b, struct counts *c, const uint32_
 			continue;
 		}
 		const struct fsc_build_flow_ev *from = cur ? cur : start;
-		if (!from) {
-			c->no_start += !ends_in_its_own_call(b, f, at);
-			continue;
-		}
-		enum fsc_status st = emit(b, c, from, f, at);
+		enum fsc_status st = from ? emit(b, c, from, f, at) : orphan(b, c, f, at);
 		if (st != FSC_OK)
 			return st;
 		used = true;
@@ -196,7 +215,7 @@ out:
 enum fsc_status fsc_build_pair_flows(struct fsc_build *b, const uint32_t *at)
 {
 	struct chains c = { .cap = 0 };
-	struct counts counts = { 0 };
+	struct counts counts = { .calls = { .n = 0 } };
 	struct u32s v = { .a = { .n = 0 } };
 	enum fsc_status st = chain(&c, b);
 	for (size_t k = 0; st == FSC_OK && k < c.cap; k++)
@@ -209,6 +228,8 @@ enum fsc_status fsc_build_pair_flows(struct fsc_build *b, const uint32_t *at)
 	fsc_build_loss(b, "flow_end_without_start", counts.no_start);
 	fsc_build_loss(b, "flow_start_without_end", counts.no_end);
 	fsc_build_loss(b, "flow_outside_slice", counts.outside);
+	fsc_build_loss(b, "flow_bound_by_correlation", counts.by_correlation);
+	fsc_free(counts.calls.v);
 	fsc_vec_fini(&v.a);
 	fsc_free(c.head);
 	return st;

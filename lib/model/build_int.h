@@ -80,6 +80,17 @@ fsc_nodiscard enum fsc_status fsc_build_rows(uint32_t **at, struct fsc_build *b)
 void fsc_build_group(uint32_t *perm, uint32_t *first, uint32_t n_keys, const uint32_t *key,
 		     size_t n);
 
+/* build_calls.c: host calls by correlation, made when first asked for. */
+struct fsc_build_calls {
+	uint32_t *v; /* owned; slices, by (correlation, start) */
+	uint32_t n;
+	bool made;
+};
+/* *call: the host call that launched the GPU slice, final numbers; of several with its correlation the last that
+ * began before it, or the first. FSC_NO_SLICE when there is none. */
+fsc_nodiscard enum fsc_status fsc_build_call_of(uint32_t *call, struct fsc_build_calls *c,
+						const struct fsc_trace *t, uint32_t gpu);
+
 /* build_flows.c: pairs the bound flow events. */
 fsc_nodiscard enum fsc_status fsc_build_pair_flows(struct fsc_build *b, const uint32_t *at);
 

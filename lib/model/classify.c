@@ -47,8 +47,12 @@ static const struct cat_rule cat_rules[] = {
 	{ "xpu_sync", FSC_CAT_SYNC },
 	{ "cuda_profiler_range", FSC_CAT_OTHER },
 	{ "cpu_instant_event", FSC_CAT_OTHER },
-	{ "collective_comm", FSC_CAT_OTHER },
+	{ "collective_comm", FSC_CAT_COLLECTIVE },
 	{ "hardware_counters", FSC_CAT_OTHER },
+	{ "gpu_pm_counter", FSC_CAT_OTHER },
+	{ "mtia_counters", FSC_CAT_OTHER },
+	{ "xpu_scope_profiler", FSC_CAT_OTHER },
+	{ "external_correlation", FSC_CAT_OTHER },
 	{ "trace", FSC_CAT_OTHER },
 };
 
@@ -88,7 +92,8 @@ static bool any_part(const char *s, size_t n, const char *const *list)
 }
 
 /* Names that start so are communication. */
-static const char *const comm_starts[] = { "nccl", "rccl", "hccl", "mscclKernel", "mscclpp", NULL };
+static const char *const comm_starts[] = { "nccl",   "rccl",	    "hccl",    "mccl",
+					   "oneccl", "mscclKernel", "mscclpp", NULL };
 /* Names that hold this anywhere (templates, namespaces, mangled) are communication. */
 static const char *const comm_parts[] = {
 	"ncclKernel",
@@ -141,21 +146,41 @@ static const char *const hlo_comm[] = {
 	NULL,
 };
 static const char *const hlo_copy[] = { "copy-start", "copy-done", NULL };
-static const char *const memory_starts[] = { "Memcpy",	  "Memset", "hipMemcpy",
-					     "hipMemset", "dma",    NULL };
+static const char *const memory_starts[] = {
+	"Memcpy", "Memset", "hipMemcpy", "hipMemset", "dma",
+	/* ROCm: what the tracer calls copies, and the kernels by which its runtime makes them */
+	"CopyHostTo", "CopyDeviceTo", "FillBuffer", "MEMORY_COPY_", "__amd_rocclr_copy",
+	"__amd_rocclr_fill", NULL
+};
+static const char *const set_starts[] = { "Memset", "hipMemset", "FillBuffer", "__amd_rocclr_fill",
+					  NULL };
 static const char *const not_compute[] = {
 	"hip",	      "cuda",	     "Context Sync",	  "Stream Sync",
 	"Event Sync", "Device Sync", "Stream Wait Event", "cuLaunch",
 	NULL
 };
 
-/* Synchronisation calls of the host that block until the GPU is done. */
+static bool is_one_of(const char *s, size_t n, const char *const *list)
+{
+	for (; *list; list++)
+		if (strlen(*list) == n && !memcmp(*list, s, n))
+			return true;
+	return false;
+}
+
+/* Synchronisation calls of the host that block until the GPU is done: CUDA, HIP, Level Zero, Unified Runtime and
+ * its predecessor, ACL, MUSA, MTIA. */
 static bool is_blocking_sync(const char *s, size_t n)
 {
-	if (n < 15)
-		return false;
-	bool api = starts(s, n, "cuda") || starts(s, n, "hip") || starts(s, n, "cu");
-	return api && (holds(s, n, "Synchronize"));
+	static const char *const api[] = { "cu", "hip", "ze", "acl", "musa", NULL };
+	static const char *const waits[] = { "urEventWait",
+					     "urQueueFinish",
+					     "piEventsWait",
+					     "piQueueFinish",
+					     "synchronizeStream",
+					     "synchronize",
+					     NULL };
+	return is_one_of(s, n, waits) || (any_start(s, n, api) && holds(s, n, "Synchronize"));
 }
 
 /* XLA names an operation by its HLO opcode and a number: "all-reduce-start.7". No kernel has such a name. */
@@ -173,6 +198,9 @@ static bool is_hlo(const char *s, size_t n, const char *const *opcodes)
 	return false;
 }
 
+/* Packets of a ROCm queue that are no work. */
+static const char *const queue_marks[] = { "Marker", "Barrier", "Barrier-And", "Barrier-Or", NULL };
+
 static enum fsc_kind kernel_kind(const char *s, size_t n)
 {
 	if (is_hlo(s, n, hlo_comm))
@@ -182,8 +210,8 @@ static enum fsc_kind kernel_kind(const char *s, size_t n)
 	if (any_start(s, n, comm_starts) || any_part(s, n, comm_parts))
 		return FSC_KIND_COMM;
 	if (any_start(s, n, memory_starts))
-		return holds(s, n, "Memset") ? FSC_KIND_MEMSET : FSC_KIND_MEMCPY;
-	if (n == 0 || any_start(s, n, not_compute))
+		return any_start(s, n, set_starts) ? FSC_KIND_MEMSET : FSC_KIND_MEMCPY;
+	if (n == 0 || any_start(s, n, not_compute) || is_one_of(s, n, queue_marks))
 		return FSC_KIND_GPU_OTHER;
 	return FSC_KIND_COMPUTE;
 }
@@ -221,6 +249,8 @@ enum fsc_kind fsc_classify(enum fsc_cat_class c, const char *name, size_t n)
 		return FSC_KIND_GPU_ANNOTATION;
 	case FSC_CAT_DEVICE:
 		return device_kind(name, n);
+	case FSC_CAT_COLLECTIVE:
+		return FSC_KIND_COMM;
 	case FSC_CAT_OVERHEAD:
 		return FSC_KIND_OVERHEAD;
 	case FSC_CAT_UNKNOWN:

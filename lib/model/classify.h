@@ -13,7 +13,9 @@
  *  - HLO collectives of XLA (all-reduce.7, all-gather-start.2, send.1 ...) are communication, copy-start and
  *    copy-done are copies;
  *  - a hip* name is not communication: hipMemcpy* and hipMemset* are copies and sets, the rest of HIP's
- *    names in a GPU row are runtime artefacts and stay "other".
+ *    names in a GPU row are runtime artefacts and stay "other";
+ *  - ROCm writes copies and sets as kernels (CopyDeviceToHost, FillBuffer, __amd_rocclr_copyBuffer ...): they
+ *    are copies and sets; barriers and markers of its queues are "other".
  */
 #ifndef FSC_MODEL_CLASSIFY_H
 #define FSC_MODEL_CLASSIFY_H
@@ -37,6 +39,7 @@ enum fsc_cat_class {
 	FSC_CAT_SYNC,
 	FSC_CAT_GPU_ANNOTATION,
 	FSC_CAT_DEVICE, /* work of an accelerator that is not called a kernel (mtia_ccp_events): name decides */
+	FSC_CAT_COLLECTIVE, /* collective_comm: communication of a device when it names a stream, else "other" */
 	FSC_CAT_OVERHEAD,
 	FSC_CAT_OTHER, /* Kineto's own that are none of these */
 };
@@ -49,7 +52,7 @@ enum fsc_kind fsc_classify(enum fsc_cat_class c, const char *name, size_t n);
 static inline bool fsc_cat_is_gpu(enum fsc_cat_class c)
 {
 	return c == FSC_CAT_KERNEL || c == FSC_CAT_MEMCPY || c == FSC_CAT_MEMSET ||
-	       c == FSC_CAT_DEVICE;
+	       c == FSC_CAT_DEVICE || c == FSC_CAT_COLLECTIVE;
 }
 
 /* HTA's own answer for the name of a GPU row, for comparisons with its tables: 'C' communication, 'M' memory,

@@ -43,7 +43,7 @@ export function AnalysisPage({ trace }: { trace: Trace }) {
 					{a.data.devices.length > 0 ? <Breakdown a={a.data} /> : <Empty title="No GPU work"><p>This trace has no kernels, copies or sets, so there is nothing to break down.</p></Empty>}
 				</Panel>
 				<Panel title="Step time" note={stepNote(a.data)} class="narrow">
-					{a.data.steps.length > 0 ? <StepChart steps={a.data.steps} traceId={trace.id} /> : <Empty title="No steps"><p>The file has no ProfilerStep ranges. Call <code>prof.step()</code> after each step to get them.</p></Empty>}
+					{a.data.steps.length > 0 ? <StepChart steps={a.data.steps} traceId={trace.id} /> : <Empty title="No steps"><p>The file has no ProfilerStep ranges, nor steps that a serving engine marks. Call <code>prof.step()</code> after each step to get them.</p></Empty>}
 				</Panel>
 			</div>
 			<div class={`an-grid second ${a.loading ? 'stale' : ''}`}>
