@@ -264,14 +264,12 @@ static void kernels_of_a_graph_know_their_graph_and_node(void **state)
 
 static void collectives_are_read_on_kernels_and_on_operators(void **state)
 {
-	struct fsc_trace *t =
-		must_read(FILE_OF(EV("cpu_op", "record_param_comms", 9, 9, 1, 2,
-				     COLL) "," EV("kernel", "ncclDevKernel_AllGather_RING_LL", 0,
-						  20, 5, 2,
-						  "\"device\":0,\"stream\":20,\"correlation\":"
-						  "1," COLL) "," EV("cpu_op", "nccl:all_reduce", 9,
-								    9, 10, 2,
-								    "\"Collective name\":null")));
+	struct fsc_trace *t = must_read(
+		FILE_OF(EV("cpu_op", "record_param_comms", 9, 9, 1, 2,
+			   COLL) "," EV("kernel", "ncclDevKernel_AllGather_RING_LL", 0, 20, 5, 2,
+					"\"device\":0,\"stream\":20,\"correlation\":"
+					"1," COLL) "," EV("cpu_op", "nccl:all_reduce", 9, 9, 10, 2,
+							  "\"Collective name\":null")));
 
 	(void)state;
 	assert_int_equal(t->collectives.n, 3);
