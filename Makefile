@@ -48,6 +48,7 @@ SRC_model := \
 	lib/model/build_finish.c \
 	lib/model/build_flows.c \
 	lib/model/build_match.c \
+	lib/model/build_merge.c \
 	lib/model/build_rows.c \
 	lib/model/build_time.c \
 	lib/model/build_tracks.c \
@@ -328,7 +329,8 @@ TESTS_facts := \
 TESTS_model := \
 	tests/unit/model/test_args_sort.c \
 	tests/unit/model/test_build.c \
-	tests/unit/model/test_classify.c
+	tests/unit/model/test_classify.c \
+	tests/unit/model/test_merge_args.c
 
 TESTS_bundle := \
 	tests/unit/bundle/test_bundle_read.c \

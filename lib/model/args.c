@@ -6,6 +6,8 @@
 #include <zstd.h>
 
 #include "base/alloc.h"
+#include "base/assert.h"
+#include "base/bytes.h"
 #include "base/crc.h"
 #include "base/limits.h"
 #include "base/vec.h"
@@ -120,6 +122,67 @@ enum fsc_status fsc_args_finish(struct fsc_args *a)
 	ZSTD_freeCCtx(a->z);
 	a->z = NULL;
 	return FSC_OK;
+}
+
+enum fsc_status fsc_args_flush(struct fsc_args *a)
+{
+	return close_block(a);
+}
+
+/* The block that holds a record. */
+static uint32_t block_of(const struct fsc_args *a, uint32_t record)
+{
+	size_t lo = 0, hi = a->blocks.n;
+	while (hi - lo > 1) {
+		size_t mid = lo + (hi - lo) / 2;
+		if (a->blocks.v[mid].first_record <= record)
+			lo = mid;
+		else
+			hi = mid;
+	}
+	return (uint32_t)lo;
+}
+
+static enum fsc_status open_block(struct fsc_args_view *v, const struct fsc_args *a, uint32_t block)
+{
+	const struct fsc_args_block *b = &a->blocks.v[block];
+	if (!room((void **)&v->raw, &v->cap, b->raw_bytes))
+		return FSC_ENOMEM;
+	size_t n = ZSTD_decompress(v->raw, v->cap, a->out + b->offset, b->stored_bytes);
+	if (ZSTD_isError(n)) /* it is what we wrote */
+		return FSC_ENOMEM;
+	v->n = n;
+	v->at = 0;
+	v->next = b->first_record;
+	v->end = b->first_record + b->n_records;
+	v->block = block;
+	return FSC_OK;
+}
+
+enum fsc_status fsc_args_view_get(const char **json, size_t *n, struct fsc_args_view *v,
+				  const struct fsc_args *a, uint32_t record)
+{
+	FSC_ASSERT(record < a->first);
+	if (record < v->next || record >= v->end) {
+		enum fsc_status st = open_block(v, a, block_of(a, record));
+		if (st != FSC_OK)
+			return st;
+	}
+	struct fsc_cur c = fsc_cur_of(v->raw, v->n);
+	c.p += v->at;
+	do {
+		*n = (size_t)fsc_cur_varint(&c);
+		*json = (const char *)fsc_cur_bytes(&c, *n);
+	} while (v->next++ < record && !c.failed);
+	v->at = (size_t)(c.p - c.start);
+	FSC_ASSERT(!c.failed);
+	return FSC_OK;
+}
+
+void fsc_args_view_fini(struct fsc_args_view *v)
+{
+	fsc_free(v->raw);
+	*v = (struct fsc_args_view){ .raw = NULL };
 }
 
 uint32_t fsc_args_count(const struct fsc_args *a)

@@ -31,6 +31,19 @@ void fsc_args_free(struct fsc_args *a);
 /* Appends one record and gives its number. FSC_ENOMEM or FSC_ELIMIT. */
 fsc_nodiscard enum fsc_status fsc_args_put(uint32_t *record, struct fsc_args *a, const char *json,
 					   size_t n);
+/* Closes the open block, so that every record so far can be read back. */
+fsc_nodiscard enum fsc_status fsc_args_flush(struct fsc_args *a);
+/* Reads records back, one block at a time: in order of their numbers that is cheap. Start zeroed. */
+struct fsc_args_view {
+	char *raw;		   /* owned */
+	size_t n, cap, at;	   /* bytes of the block; of the next record */
+	uint32_t next, end, block; /* number of the next record, of the first behind the block */
+};
+/* Text of a record of a closed block, borrowed until the next call. FSC_ENOMEM. */
+fsc_nodiscard enum fsc_status fsc_args_view_get(const char **json, size_t *n,
+						struct fsc_args_view *v, const struct fsc_args *a,
+						uint32_t record);
+void fsc_args_view_fini(struct fsc_args_view *v);
 /* Closes the last block. Call once; no put afterwards. */
 fsc_nodiscard enum fsc_status fsc_args_finish(struct fsc_args *a);
 uint32_t fsc_args_count(const struct fsc_args *a);

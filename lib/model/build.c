@@ -38,6 +38,7 @@ void fsc_build_free(struct fsc_build *b)
 	fsc_vec_fini(&b->idents);
 	fsc_vec_fini(&b->tracks);
 	fsc_vec_fini(&b->halves);
+	fsc_vec_fini(&b->args_pairs);
 	fsc_vec_fini(&b->flows);
 	fsc_vec_fini(&b->counters);
 	fsc_map_fini(&b->proc_map);

@@ -145,6 +145,8 @@ static enum fsc_status run(struct fsc_build *b)
 	uint32_t *at = NULL;
 	enum fsc_status st = fsc_build_match(b);
 	if (st == FSC_OK)
+		st = fsc_build_merge_args(b);
+	if (st == FSC_OK)
 		st = fsc_build_times(b);
 	if (st == FSC_OK)
 		st = fsc_build_order_tracks(b);

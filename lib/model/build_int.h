@@ -28,6 +28,12 @@ struct fsc_build_track {
 	uint8_t layer;
 };
 
+/* A slice whose begin and end both have args. */
+struct fsc_build_args_pair {
+	uint32_t slice, begin, end; /* the latter two are args records */
+	uint32_t end_n;		    /* build_merge.c: bytes of the end's */
+};
+
 /* Begin or end, waiting for its other half. */
 struct fsc_build_half {
 	int64_t ts;
@@ -58,6 +64,7 @@ struct fsc_build {
 	FSC_VEC(struct fsc_build_ident) idents;
 	FSC_VEC(struct fsc_build_track) tracks;
 	FSC_VEC(struct fsc_build_half) halves;
+	FSC_VEC(struct fsc_build_args_pair) args_pairs;
 	FSC_VEC(struct fsc_build_flow_ev) flows;
 	FSC_VEC(struct fsc_build_counter_ev) counters;
 	struct fsc_map proc_map, ident_map, track_map, cat_map;
@@ -68,6 +75,8 @@ struct fsc_build {
 
 /* build_match.c: gives every begin its duration; open ones keep FSC_BUILD_PENDING. */
 fsc_nodiscard enum fsc_status fsc_build_match(struct fsc_build *b);
+/* build_merge.c: one args record of those of a begin and its end. */
+fsc_nodiscard enum fsc_status fsc_build_merge_args(struct fsc_build *b);
 /* build_time.c: finds t_base, drops implausible slices (track = FSC_NO_TRACK), closes open ones, makes times relative. */
 fsc_nodiscard enum fsc_status fsc_build_times(struct fsc_build *b);
 /* build_tracks.c: keeps tracks in use, in display order; renumbers them everywhere. */

@@ -31,7 +31,8 @@ static bool agrees(const struct fsc_build_half *begin, const struct fsc_build_ha
 	       (end->cat == FSC_BUILD_NO_CAT || end->cat == begin->cat);
 }
 
-static void close_begin(struct fsc_build *b, struct stack *s, const struct fsc_build_half *end)
+/* False when memory is gone. */
+static bool close_begin(struct fsc_build *b, struct stack *s, const struct fsc_build_half *end)
 {
 	struct fsc_slices *sl = &b->t->slices;
 	size_t k = s->open.n, last = k > MAX_LOOK ? k - MAX_LOOK : 0;
@@ -39,7 +40,7 @@ static void close_begin(struct fsc_build *b, struct stack *s, const struct fsc_b
 		k--;
 	if (k == last) {
 		fsc_build_loss(b, "end_without_begin", 1);
-		return;
+		return true;
 	}
 	const struct fsc_build_half *begin = &b->halves.v[s->open.v[k - 1]];
 	if (k != s->open.n)
@@ -47,15 +48,18 @@ static void close_begin(struct fsc_build *b, struct stack *s, const struct fsc_b
 	if (__builtin_sub_overflow(end->ts, begin->ts, &sl->dur[begin->slice]) ||
 	    sl->dur[begin->slice] < 0)
 		sl->dur[begin->slice] = 0;
-	if (end->args != FSC_NO_ARGS) {
-		if (sl->args[begin->slice] == FSC_NO_ARGS)
-			sl->args[begin->slice] = end->args;
-		else
-			fsc_build_loss(b, "end_args_not_merged", 1);
-	}
+	struct fsc_build_args_pair both = { .slice = begin->slice,
+					    .begin = sl->args[begin->slice],
+					    .end = end->args };
 	for (; k < s->open.n; k++)
 		s->open.v[k - 1] = s->open.v[k];
 	s->open.n--;
+	if (both.end == FSC_NO_ARGS)
+		return true;
+	if (both.begin != FSC_NO_ARGS)
+		return fsc_vec_push(&b->args_pairs, both);
+	sl->args[both.slice] = both.end;
+	return true;
 }
 
 enum fsc_status fsc_build_match(struct fsc_build *b)
@@ -75,9 +79,8 @@ enum fsc_status fsc_build_match(struct fsc_build *b)
 		if (h->track != track)
 			s.open.n = 0;
 		track = h->track;
-		if (h->slice == FSC_NO_SLICE)
-			close_begin(b, &s, h);
-		else if (!fsc_vec_push(&s.open, perm[i]))
+		if (h->slice == FSC_NO_SLICE ? !close_begin(b, &s, h)
+					     : !fsc_vec_push(&s.open, perm[i]))
 			goto out;
 	}
 	st = FSC_OK;
