@@ -370,6 +370,7 @@ TESTS_analysis := \
 	tests/unit/analysis/test_step_marks.c
 
 TESTS_export := \
+	tests/unit/export/test_chrome_again.c \
 	tests/unit/export/test_chrome_expected.c \
 	tests/unit/export/test_golden.c \
 	tests/unit/export/test_perfetto_import.c \
