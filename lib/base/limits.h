@@ -34,7 +34,7 @@
 #define FSC_MAX_STACK_DEPTH 512u	   /* frames of one stack */
 #define FSC_MAX_STACK_REFS 4000000u	   /* events that name a frame */
 #define FSC_MAX_STACK_BYTES (64 * FSC_MIB) /* args of those events, until the frames are known */
-#define FSC_MAX_STACK_TEXT (4 * FSC_GIB)   /* text of all stacks that were written out */
+#define FSC_MAX_STACK_TEXT (256 * FSC_MIB) /* text of different stacks written out */
 
 /* protobuf traces */
 #define FSC_MAX_PACKET_BYTES (64 * FSC_MIB) /* one packet, also unpacked */

@@ -6,6 +6,7 @@
  */
 #include <stdlib.h>
 
+#include "base/alloc.h"
 #include "base/json_copy.h"
 #include "base/json_scan.h"
 #include "formats/chrome_int.h"
@@ -178,42 +179,91 @@ static void put_all(struct fsc_buf *out, struct fsc_buf *tmp, struct chrome *c,
 	fsc_buf_addc(out, '}');
 }
 
-static enum fsc_status resolve(struct chrome *c, const struct chrome_stack_ref *r,
-			       struct fsc_buf *out, struct fsc_buf *tmp, uint64_t *written)
+struct writer {
+	struct chrome *c;
+	struct fsc_buf out, tmp;
+	uint64_t written;
+	/* Samples repeat a few stacks: those written last, by their hash; slices with equal args share a record. */
+	struct recent {
+		const struct chrome_stack_ref *r; /* NULL: free */
+		uint32_t record;
+	} recent[4096];
+};
+
+static const char *args_of(const struct chrome *c, const struct chrome_stack_ref *r)
 {
+	return r->args_n ? c->stacks.text.data + r->args_at : "";
+}
+
+static struct recent *recent_of(struct writer *w, const struct chrome_stack_ref *r)
+{
+	uint64_t h = fsc_chrome_hash(args_of(w->c, r), r->args_n);
+	h = (h ^ r->sf ^ r->esf << 7) * 0x9E3779B97F4A7C15ULL;
+	return &w->recent[h >> 52];
+}
+
+static bool same_args(const struct chrome *c, const struct chrome_stack_ref *a,
+		      const struct chrome_stack_ref *b)
+{
+	return a->sf == b->sf && a->esf == b->esf && a->args_n == b->args_n &&
+	       !memcmp(args_of(c, a), args_of(c, b), a->args_n);
+}
+
+static enum fsc_status write_out(struct writer *w, const struct chrome_stack_ref *r)
+{
+	struct chrome *c = w->c;
+	if (w->written >= FSC_MAX_STACK_TEXT) {
+		c->stacks.limit++;
+		return put_args(c, r->slice, args_of(c, r), r->args_n);
+	}
+	put_all(&w->out, &w->tmp, c, r, args_of(c, r));
+	if (fsc_buf_status(&w->out) == FSC_ENOMEM)
+		return FSC_ENOMEM;
+	if (fsc_buf_status(&w->out) != FSC_OK) {
+		c->args_too_big++;
+		return put_args(c, r->slice, args_of(c, r), r->args_n);
+	}
+	w->written += w->out.len;
+	return w->out.len > 2 ? put_args(c, r->slice, w->out.data, w->out.len) : FSC_OK;
+}
+
+static enum fsc_status resolve(struct writer *w, const struct chrome_stack_ref *r)
+{
+	struct chrome *c = w->c;
 	struct fsc_slices *s = &fsc_build_trace(c->b)->slices;
 	const struct chrome_frame *leaf = find(&c->stacks, r->sf);
-	const char *args = r->args_n ? c->stacks.text.data + r->args_at : NULL;
+	struct recent *e = recent_of(w, r);
 	if (r->named_by_leaf && leaf && !s->name[r->slice])
 		s->name[r->slice] = leaf->name;
-	if (*written >= FSC_MAX_STACK_TEXT) {
-		c->stacks.limit++;
-		return put_args(c, r->slice, args, r->args_n);
+	if (e->r && same_args(c, e->r, r)) {
+		s->args[r->slice] = e->record;
+		return FSC_OK;
 	}
-	put_all(out, tmp, c, r, args);
-	if (fsc_buf_status(out) == FSC_ENOMEM)
-		return FSC_ENOMEM;
-	if (fsc_buf_status(out) != FSC_OK) {
-		c->args_too_big++;
-		return put_args(c, r->slice, args, r->args_n);
-	}
-	*written += out->len;
-	return out->len > 2 ? put_args(c, r->slice, out->data, out->len) : FSC_OK;
+	uint64_t lost = c->stacks.unknown + c->stacks.too_deep + c->stacks.limit + c->args_too_big;
+	TRY(write_out(w, r));
+	/* What lost something is done again, so that each slice counts. */
+	if (lost == c->stacks.unknown + c->stacks.too_deep + c->stacks.limit + c->args_too_big)
+		*e = (struct recent){ .r = r, .record = s->args[r->slice] };
+	return FSC_OK;
 }
 
 enum fsc_status fsc_chrome_stacks_resolve(struct chrome *c)
 {
 	struct chrome_stacks *s = &c->stacks;
-	struct fsc_buf out = FSC_BUF_INIT(FSC_MAX_ARGS_BYTES),
-		       tmp = FSC_BUF_INIT(FSC_MAX_ARGS_BYTES);
+	struct writer *w = fsc_alloc(1, sizeof(*w));
 	enum fsc_status st = FSC_OK;
-	uint64_t written = 0;
+	if (!w)
+		return FSC_ENOMEM;
+	w->c = c;
+	fsc_buf_init(&w->out, FSC_MAX_ARGS_BYTES);
+	fsc_buf_init(&w->tmp, FSC_MAX_ARGS_BYTES);
 	if (s->frames.n)
 		qsort(s->frames.v, s->frames.n, sizeof(*s->frames.v), by_id);
 	for (size_t i = 0; st == FSC_OK && i < s->refs.n; i++)
-		st = resolve(c, &s->refs.v[i], &out, &tmp, &written);
-	fsc_buf_fini(&out);
-	fsc_buf_fini(&tmp);
+		st = resolve(w, &s->refs.v[i]);
+	fsc_buf_fini(&w->out);
+	fsc_buf_fini(&w->tmp);
+	fsc_free(w);
 	fsc_chrome_stacks_fini(c);
 	return st;
 }

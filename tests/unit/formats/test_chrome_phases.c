@@ -257,6 +257,24 @@ static void a_sample_is_an_instant_named_by_its_innermost_frame(void **state)
 	fsc_trace_free(t);
 }
 
+static void equal_stacks_are_kept_once(void **state)
+{
+	struct fsc_trace *t = must_read("{\"samples\":[{\"ts\":1,\"sf\":1},{\"ts\":2,\"sf\":1},{"
+					"\"ts\":3,\"sf\":1,\"cpu\":2},"
+					"{\"ts\":4,\"sf\":3},{\"ts\":5,\"sf\":1},{\"ts\":6,\"sf\":"
+					"4},{\"ts\":7,\"sf\":4}]," FRAMES "}");
+
+	(void)state;
+	assert_int_equal(t->slices.n, 7);
+	assert_int_equal(t->slices.args[0], t->slices.args[1]);
+	assert_int_equal(t->slices.args[0], t->slices.args[4]);
+	expect_args(t, "{\"callstack\":[\"main\"]}\n{\"cpu\":2,\"callstack\":[\"main\"]}\n"
+		       "{\"callstack\":[\"main\",\"f<T>\\n (lib)\",\"g\"]}\n"
+		       "{\"callstack\":[\"orphan\"]}\n{\"callstack\":[\"orphan\"]}\n");
+	assert_int_equal(loss_of(t, "stack_frame_unknown"), 2); /* every slice counts */
+	fsc_trace_free(t);
+}
+
 static void a_circle_of_frames_ends(void **state)
 {
 	struct fsc_trace *t = must_read(
@@ -306,6 +324,7 @@ int main(void)
 		cmocka_unit_test(a_stack_is_found_before_and_behind_the_events),
 		cmocka_unit_test(stacks_may_be_written_out),
 		cmocka_unit_test(a_sample_is_an_instant_named_by_its_innermost_frame),
+		cmocka_unit_test(equal_stacks_are_kept_once),
 		cmocka_unit_test(a_circle_of_frames_ends),
 		cmocka_unit_test(frames_that_are_no_json_cost_the_stacks_alone),
 	};
