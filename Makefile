@@ -343,6 +343,7 @@ TESTS_formats := \
 	tests/unit/formats/test_chrome_json.c \
 	tests/unit/formats/test_chrome_phases.c \
 	tests/unit/formats/test_expected.c \
+	tests/unit/formats/test_flips.c \
 	tests/unit/formats/test_identity_kinds.c \
 	tests/unit/formats/test_perfetto_expected.c \
 	tests/unit/formats/test_json_tok.c \
