@@ -60,6 +60,7 @@ SRC_model := \
 SRC_bundle := \
 	lib/bundle/bundle_read.c \
 	lib/bundle/manifest.c \
+	lib/bundle/perfetto_manifest.c \
 	lib/bundle/member_name.c \
 	lib/bundle/member_text.c \
 	lib/bundle/zip_directory.c
@@ -280,6 +281,8 @@ SRC_indexer := \
 	indexer/census.c \
 	indexer/fact_stream.c \
 	indexer/identity.c \
+	indexer/identity_name.c \
+	indexer/perfetto_files.c \
 	indexer/summary.c \
 	indexer/trace_facts.c \
 	indexer/warm_up.c \
@@ -336,6 +339,7 @@ TESTS_bundle := \
 	tests/unit/bundle/test_bundle_read.c \
 	tests/unit/bundle/test_damage.c \
 	tests/unit/bundle/test_manifest.c \
+	tests/unit/bundle/test_perfetto_manifest.c \
 	tests/unit/bundle/test_tar_kinds.c \
 	tests/unit/bundle/test_zip.c
 
@@ -434,6 +438,7 @@ TESTS_indexer := \
 	tests/unit/indexer/test_hostile_json.c \
 	tests/unit/indexer/test_identity.c \
 	tests/unit/indexer/test_indexer.c \
+	tests/unit/indexer/test_ranks.c \
 	tests/unit/indexer/test_sandbox.c \
 	tests/unit/indexer/test_torture.c
 

@@ -5,13 +5,8 @@
 #include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
-#include <strings.h>
 
 #include "base/json_out.h"
-#include "base/num.h"
-
-/* Ranks of the largest jobs have six digits; longer numbers are times, dates and ids. */
-#define MAX_RANK_DIGITS 6
 
 static const char *const source_names[FSC_N_SOURCES] = {
 	[FSC_FROM_UPLOAD] = "upload",
@@ -20,64 +15,31 @@ static const char *const source_names[FSC_N_SOURCES] = {
 	[FSC_FROM_NAME] = "file name",
 };
 
-/* The number at p, -1 when there is none or it is no rank. */
-static int64_t number_at(const char *p)
+void fsc_identity_from_name(struct fsc_identity src[FSC_N_SOURCES],
+			    const struct fsc_identity_name *name, bool one_rank)
 {
-	size_t n = strspn(p, "0123456789");
-	int64_t v = -1;
+	bool rank = false, host = false, capture = false;
 
-	if (!n || n > MAX_RANK_DIGITS || !fsc_parse_i64(&v, p, n))
-		return -1;
-	return v;
+	for (int i = 0; i < FSC_FROM_NAME; i++) {
+		rank |= src[i].rank >= 0;
+		host |= src[i].host && src[i].host[0];
+		capture |= src[i].capture && src[i].capture[0];
+	}
+	if (one_rank && !(name->rank_weak && rank))
+		src[FSC_FROM_NAME].rank = name->rank;
+	if (!host)
+		src[FSC_FROM_NAME].host = name->host;
+	if (!capture)
+		src[FSC_FROM_NAME].capture = name->capture;
 }
 
-static int64_t after_word(const char *name, const char *word)
+bool fsc_identity_outside_world(struct fsc_identity *id)
 {
-	for (const char *p = strcasestr(name, word); p; p = strcasestr(p + 1, word)) {
-		const char *num = p + strlen(word);
-		/* "ranking" and "crank7" are other words */
-		bool whole = p == name || !strchr("abcdefghijklmnopqrstuvwxyz", p[-1] | 0x20);
+	bool outside = id->rank >= 0 && id->world_size >= 0 && id->rank >= id->world_size;
 
-		num += *num && strchr("-_ .=", *num) ? 1 : 0;
-		int64_t v = whole ? number_at(num) : -1;
-		if (v >= 0)
-			return v;
-	}
-	return -1;
-}
-
-/* "…_7.json": a number between the last such underscore and a dot that no digit follows. */
-static int64_t before_dot(const char *name)
-{
-	int64_t found = -1;
-
-	for (const char *p = strchr(name, '_'); p; p = strchr(p + 1, '_')) {
-		size_t n = strspn(p + 1, "0123456789");
-
-		if (n && p[1 + n] == '.' && (p[2 + n] < '0' || p[2 + n] > '9'))
-			found = number_at(p + 1);
-	}
-	return found;
-}
-
-int64_t fsc_identity_rank_of_name(const char *name, bool *weak)
-{
-	const char *slash = name ? strrchr(name, '/') : NULL;
-	const char *base = slash ? slash + 1 : name;
-	int64_t v = -1;
-
-	if (weak)
-		*weak = false;
-	if (!base)
-		return -1;
-	v = after_word(base, "rank");
-	if (v < 0)
-		v = after_word(base, "worker");
-	if (v < 0 && weak) {
-		v = before_dot(base);
-		*weak = v >= 0;
-	}
-	return v;
+	if (outside)
+		id->world_size = -1;
+	return outside;
 }
 
 struct merge {

@@ -34,10 +34,27 @@ struct fsc_identity {
 	}
 
 /*
- * Rank in a file name: "rank-7", "rank_7", "rank7", "worker 7", or, when weak is not NULL, also "…_7.json",
- * which sets *weak because such a number often means something else. -1 when there is none.
+ * What the path of a file says by the ways in which profilers name files:
+ *   rank     "rank-7", "rank_7", "rank7", "worker 7" in its name, else a folder that is called exactly so.
+ *            Weak, because such numbers often mean something else: "…_7.json", and "…-TP-7…" where no other kind of
+ *            parallelism is named
+ *   host     "HOST_PID.TIME.pt.trace.json" (PyTorch's TensorBoard handler), "plugins/profile/RUN/HOST.xplane.pb" or
+ *            ".trace.json.gz" (TensorBoard's folders), "HOST_rank7…" where HOST looks like the name of a host
+ *   capture  RUN
+ * Host and capture are always weak: a name is how somebody called a file.
  */
-int64_t fsc_identity_rank_of_name(const char *name, bool *weak);
+struct fsc_identity_name {
+	int64_t rank; /* -1 when there is none */
+	bool rank_weak;
+	char host[256], capture[256]; /* "" when there is none */
+};
+void fsc_identity_of_name(struct fsc_identity_name *out, const char *path);
+/* Fills src[FSC_FROM_NAME]; weak parts only where no other source says. one_rank: the file is of one rank. Strings are
+ * borrowed from name. */
+void fsc_identity_from_name(struct fsc_identity src[FSC_N_SOURCES],
+			    const struct fsc_identity_name *name, bool one_rank);
+/* A rank that the world does not hold: then the world's size is not known. True when that was so. */
+bool fsc_identity_outside_world(struct fsc_identity *id);
 
 /*
  * Merges what the sources know. Appends to `told` a JSON array of {"field","used","used_from","other",

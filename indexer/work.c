@@ -17,6 +17,7 @@
 #include "bundle/bundle_read.h"
 #include "facts/indexer_client.h"
 #include "formats/reader.h"
+#include "indexer/perfetto_files.h"
 #include "indexer/trace_facts.h"
 
 #define PROGRESS_EVERY_NS 100000000LL
@@ -28,11 +29,12 @@ struct state {
 	struct fsc_fact_stream out;
 	struct fsc_bundle *bundle;
 	bool archive;
-	struct fsc_member member; /* the current one */
-	struct fsc_trace *held;	  /* owned; its newest trace */
-	int64_t slot;		  /* of the held trace */
-	bool trace_open;	  /* TRACE was put, TRACE_END not yet */
-	size_t n_skipped;	  /* entries of the bundle's list already told */
+	struct fsc_member member;		/* the current one */
+	struct fsc_perfetto_manifest *perfetto; /* owned */
+	struct fsc_trace *held;			/* owned; its newest trace */
+	int64_t slot;				/* of the held trace */
+	bool trace_open;			/* TRACE was put, TRACE_END not yet */
+	size_t n_skipped;			/* entries of the bundle's list already told */
 	uint64_t n_traces, n_failed, n_encrypted;
 	int64_t blob_bytes, last_progress_ns;
 	uint64_t events;
@@ -167,7 +169,8 @@ static enum fsc_status identify(struct state *s, struct fsc_trace *t, struct fsc
 	struct fsc_identity id = FSC_IDENTITY_INIT;
 	const struct fsc_manifest *m = fsc_bundle_manifest(s->bundle);
 	struct fsc_arena text;
-	bool weak = false;
+	struct fsc_perfetto_file *pf = fsc_perfetto_manifest_file(s->perfetto, s->member.path);
+	struct fsc_identity_name name;
 
 	fsc_arena_init(&text, FSC_MIB);
 	src[FSC_FROM_UPLOAD] = s->w->upload;
@@ -180,15 +183,15 @@ static enum fsc_status identify(struct state *s, struct fsc_trace *t, struct fsc
 						     copy_text(&text, t, t->meta.host),
 						     copy_text(&text, t, t->meta.capture),
 						     t->meta.rank, t->meta.world_size };
-	/* one file with several ranks in it has no rank of its own */
-	if (s->slot == 0)
-		src[FSC_FROM_NAME].rank = fsc_identity_rank_of_name(s->member.path, &weak);
-	if (weak && (src[FSC_FROM_UPLOAD].rank >= 0 || src[FSC_FROM_MANIFEST].rank >= 0 ||
-		     src[FSC_FROM_TRACE].rank >= 0))
-		src[FSC_FROM_NAME].rank = -1;
+	if (pf && pf->machine)
+		src[FSC_FROM_MANIFEST].host = pf->machine;
+	fsc_perfetto_files_shift(t, pf);
+	fsc_identity_of_name(&name, s->member.path);
+	fsc_identity_from_name(src, &name, s->slot == 0);
 	fsc_losses_add(&t->losses, "member_name_repaired", s->member.renamed);
 	fsc_losses_add(&t->losses, "identity_disagreement",
 		       fsc_identity_merge(&id, src, s->archive, told));
+	fsc_losses_add(&t->losses, "rank_outside_world", fsc_identity_outside_world(&id));
 	t->meta.rank = id.rank;
 	t->meta.world_size = id.world_size;
 	enum fsc_status st = set_text(&t->meta.job, t, id.job);
@@ -287,7 +290,9 @@ static enum fsc_status read_member(struct state *s, struct fsc_err *err)
 
 	s->slot = 0;
 	s->events = 0;
-	if (st == FSC_OK || st == FSC_END) {
+	if (st == FSC_OK && s->archive && fsc_perfetto_manifest_is(head, n)) {
+		st = fsc_perfetto_files_read(&s->perfetto, s->n_traces > 0, src, err);
+	} else if (st == FSC_OK || st == FSC_END) {
 		const struct fsc_reader *r = fsc_reader_pick(head, n, err);
 
 		/* The reason is in err: empty, HTML, nothing we know. */
@@ -323,6 +328,32 @@ static void memory_error(struct fsc_err *why)
 			    "reading this file needs more memory than the indexer may use");
 }
 
+/* Files that a perfetto_manifest names and the archive does not hold. */
+static enum fsc_status put_missing(struct state *s, struct fsc_err *err)
+{
+	const struct fsc_perfetto_manifest *m = s->perfetto;
+	enum fsc_status st = FSC_OK;
+
+	for (size_t i = 0; m && st == FSC_OK && i < m->n_files; i++) {
+		struct fsc_err why = FSC_ERR_INIT;
+
+		if (m->files[i].seen)
+			continue;
+		fsc_err_set(&why, FSC_EUNSUPPORTED, "member_missing", "%s",
+			    skipped_message("member_missing"));
+		st = put_member(s, m->files[i].path, "skipped", &why, err);
+	}
+	return st;
+}
+
+static void note_seen(struct state *s)
+{
+	struct fsc_perfetto_file *f = fsc_perfetto_manifest_file(s->perfetto, s->member.path);
+
+	if (f)
+		f->seen = true;
+}
+
 static enum fsc_status walk(struct state *s, struct fsc_err *err)
 {
 	enum fsc_status st = FSC_OK;
@@ -335,6 +366,7 @@ static enum fsc_status walk(struct state *s, struct fsc_err *err)
 			st = put_progress(s, "reading", err);
 		if (st != FSC_OK)
 			return st;
+		note_seen(s);
 		enum fsc_status outcome = read_member(s, &why);
 		if (outcome == FSC_OK)
 			continue;
@@ -354,6 +386,8 @@ static enum fsc_status walk(struct state *s, struct fsc_err *err)
 	if (st != FSC_END)
 		return st;
 	st = put_skipped(s, err);
+	if (st == FSC_OK)
+		st = put_missing(s, err);
 	/* Nothing failed, but nothing came of it either: say so, or the bundle would be ready and empty. */
 	if (st == FSC_OK && !s->n_traces && !s->n_failed)
 		st = s->n_encrypted
@@ -401,6 +435,7 @@ int fsc_work_run(const struct fsc_work *w, struct fsc_err *err)
 		st = put_end(&s, &why, NULL);
 	int code = exit_status(&s, st);
 	fsc_bundle_close(s.bundle);
+	fsc_perfetto_manifest_free(s.perfetto);
 	fsc_fact_stream_fini(&s.out);
 	return code;
 }

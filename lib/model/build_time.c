@@ -12,9 +12,8 @@
 
 #define FSC_PLAUSIBLE_NS (31LL * 24 * 3600 * 1000000000LL)
 #define SAMPLES 1023u
-/* 2001-09-09 .. 2096-10-02 */
+/* 2001-09-09 */
 #define EPOCH_MIN 1000000000000000000LL
-#define EPOCH_MAX 4000000000000000000LL
 
 static int by_value(const void *x, const void *y)
 {
@@ -122,7 +121,7 @@ enum fsc_status fsc_build_times(struct fsc_build *b)
 		b->base_time = 0;
 	}
 	m->t_base_ns = fsc_add_i64_sat(first, b->base_time);
-	m->has_epoch = m->t_base_ns >= EPOCH_MIN && m->t_base_ns <= EPOCH_MAX;
+	m->has_epoch = fsc_trace_is_epoch(m->t_base_ns);
 	m->t_min_ns = 0;
 	return FSC_OK;
 }

@@ -168,6 +168,12 @@ struct fsc_trace {
 	uint64_t n_events;     /* events read from the file, all phases */
 };
 
+/* Can ns be Unix time of a trace (2001-09-09 to 2096-10-02)? */
+static inline bool fsc_trace_is_epoch(int64_t ns)
+{
+	return ns >= 1000000000000000000LL && ns <= 4000000000000000000LL;
+}
+
 void fsc_trace_free(struct fsc_trace *t);
 
 #endif
