@@ -480,6 +480,7 @@ FUZZ_server := tests/fuzz/fuzz_config.c
 
 BENCH := \
 	tests/bench/bench_parse.c \
+	tests/bench/bench_instructions.c \
 	tests/bench/bench_export.c \
 	tests/bench/bench_segment.c \
 	tests/bench/bench_index.c \

@@ -149,6 +149,8 @@ static void put_counts(struct fsc_json *j, const struct fsc_summary_trace *t)
 		fsc_json_obj(j);
 		fsc_json_kstr(j, "code", t->losses.v[i].code);
 		fsc_json_kint(j, "count", t->losses.v[i].count);
+		if (t->losses.v[i].first_offset >= 0)
+			fsc_json_kint(j, "first_offset", t->losses.v[i].first_offset);
 		fsc_json_obj_end(j);
 	}
 	fsc_json_arr_end(j);

@@ -110,12 +110,19 @@ static enum fsc_status put_trace(struct fsc_fact_stream *out, struct fsc_trace *
 
 /* ---- after it: what the analyses say ---- */
 
-static enum fsc_status put_loss(struct put *p, const char *code, uint64_t count)
+static enum fsc_status put_loss_at(struct put *p, const char *code, uint64_t count, int64_t offset)
 {
-	struct fsc_fact f = { .type = FSC_FACT_LOSS,
-			      .u.loss = { .code = code, .count = (int64_t)count } };
+	struct fsc_fact f = {
+		.type = FSC_FACT_LOSS,
+		.u.loss = { .code = code, .count = (int64_t)count, .first_offset = offset }
+	};
 
 	return count ? fsc_fact_stream_put(p->out, &f, p->err) : FSC_OK;
+}
+
+static enum fsc_status put_loss(struct put *p, const char *code, uint64_t count)
+{
+	return put_loss_at(p, code, count, -1);
 }
 
 /* Room for row i of its kind, with a name? */
@@ -259,7 +266,7 @@ static enum fsc_status put_rows(struct put *p, const struct fsc_analysis *a,
 	enum fsc_status st = FSC_OK;
 
 	for (uint32_t i = 0; st == FSC_OK && i < l->n; i++)
-		st = put_loss(p, l->v[i].code, l->v[i].count);
+		st = put_loss_at(p, l->v[i].code, l->v[i].count, fsc_loss_offset(&l->v[i]));
 	if (st == FSC_OK)
 		st = put_categories(p, a);
 	if (st == FSC_OK)

@@ -10,6 +10,9 @@ ALTER TABLE token ADD COLUMN created_by TEXT NOT NULL DEFAULT '';
 ALTER TABLE bundle ADD COLUMN blob_deleted_at INTEGER NOT NULL DEFAULT 0;
 CREATE INDEX bundle_by_age ON bundle (project, received_at);
 
+-- Byte of the unpacked file where the first one is; NULL = not known.
+ALTER TABLE loss ADD COLUMN first_offset INTEGER;
+
 -- ---------------------------------------------------------------- truth
 -- Limits of a project; 0 = none. No row: no limit at all.
 CREATE TABLE retention (

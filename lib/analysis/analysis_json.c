@@ -110,6 +110,8 @@ static void put_losses(struct fsc_json *j, const struct fsc_losses *l)
 		fsc_json_obj(j);
 		fsc_json_kstr(j, "code", l->v[i].code);
 		fsc_json_kuint(j, "count", l->v[i].count);
+		if (l->v[i].first)
+			fsc_json_kint(j, "first_offset", fsc_loss_offset(&l->v[i]));
 		fsc_json_obj_end(j);
 	}
 	fsc_json_arr_end(j);

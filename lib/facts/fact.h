@@ -43,7 +43,7 @@ enum fsc_scope { FSC_SCOPE_ALL = 0, FSC_SCOPE_NO_LAST = 1 };
 	X(I, slices) X(I, instants) X(I, flows) X(I, counters) X(I, tracks) X(I, events)                \
 	X(I, launch_pairs) X(I, launch_none) X(I, launch_ambiguous) X(S, meta_json)                      \
 	X(S, source_disagreements) /* "" or JSON array of {"field","used","used_from","other","other_from"} */
-#define FSC_FACT_FIELDS_LOSS(X) X(S, code) X(I, count)
+#define FSC_FACT_FIELDS_LOSS(X) X(S, code) X(I, count) X(N, first_offset)
 #define FSC_FACT_FIELDS_CATEGORY(X) X(S, name) X(I, count) X(I, sum_ns)
 #define FSC_FACT_FIELDS_DEVICE(X)                                                                       \
 	X(I, scope) X(N, device) X(I, window_ns) X(I, busy_ns) X(I, idle_ns) X(I, compute_ns) X(I, comm_ns) \

@@ -58,7 +58,7 @@ enum fsc_status fsc_chrome_async(struct chrome *c, char ph)
 	if (!fsc_chrome_event_ts(c, &s.ts))
 		return FSC_OK;
 	if (!fsc_chrome_async_id(c, &id, &local)) {
-		c->no_id++;
+		fsc_chrome_note(c, &c->no_id);
 		return FSC_OK;
 	}
 	if (is_end && c->have >> F_RARE)
@@ -110,7 +110,7 @@ enum fsc_status fsc_chrome_thread_state(struct chrome *c)
 	if (!fsc_chrome_event_ts(c, &s.ts))
 		return FSC_OK;
 	if (!fsc_chrome_time_ns(c, &s.dur, &c->f[F_DUR])) {
-		c->x_bad_dur++;
+		fsc_chrome_note(c, &c->x_bad_dur);
 		return FSC_OK;
 	}
 	TRY(fsc_chrome_fill_slice(&s, c));

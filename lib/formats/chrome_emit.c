@@ -182,7 +182,8 @@ static bool time_ns(struct chrome *c, int64_t *ns, const struct fsc_jt_val *v)
 	bool inexact = false;
 	if (!fsc_parse_us_to_ns(ns, &inexact, v->s, v->n))
 		return false;
-	c->inexact += inexact;
+	if (FSC_UNLIKELY(inexact))
+		fsc_chrome_note(c, &c->inexact);
 	return true;
 }
 
@@ -195,11 +196,11 @@ bool fsc_chrome_time_ns(struct chrome *c, int64_t *ns, const struct fsc_jt_val *
 static bool event_ts(struct chrome *c, int64_t *ts)
 {
 	if (!has(c, F_TS) || c->f[F_TS].type == FSC_JT_NULL) {
-		c->no_ts++;
+		fsc_chrome_note(c, &c->no_ts);
 		return false;
 	}
 	if (!time_ns(c, ts, &c->f[F_TS]) || *ts > INT64_MAX / 2 || *ts < INT64_MIN / 2) {
-		c->bad_ts++;
+		fsc_chrome_note(c, &c->bad_ts);
 		return false;
 	}
 	return true;
@@ -359,7 +360,8 @@ static enum fsc_status event_args(uint32_t *record, struct chrome *c)
 		return FSC_UNLIKELY(c->stack_waits)
 			       ? FSC_OK
 			       : fsc_build_args(record, c->b, c->args, c->args_n);
-	c->args_too_big += c->args_full;
+	if (FSC_UNLIKELY(c->args_full))
+		fsc_chrome_note(c, &c->args_too_big);
 	return FSC_OK;
 }
 
@@ -370,7 +372,7 @@ static int64_t correlation(struct chrome *c)
 		return FSC_NO_CORRELATION;
 	if (fsc_chrome_i64(&v, &c->a[A_CORRELATION]))
 		return v;
-	c->bad_correlation++;
+	fsc_chrome_note(c, &c->bad_correlation);
 	return FSC_NO_CORRELATION;
 }
 
@@ -396,7 +398,8 @@ static int32_t row_stream(struct chrome *c)
 	int64_t tid;
 	if (FSC_LIKELY(stream != FSC_NO_ORDINAL))
 		return stream;
-	c->bad_stream += c->have_arg >> a & 1 && c->a[a].type != FSC_JT_NULL;
+	if (c->have_arg >> a & 1 && c->a[a].type != FSC_JT_NULL)
+		fsc_chrome_note(c, &c->bad_stream);
 	if (!is_id(c, F_TID) || !fsc_chrome_i64(&tid, &c->f[F_TID]) || tid < 0 || tid > INT32_MAX)
 		return FSC_NO_ORDINAL;
 	return (int32_t)tid;
@@ -515,7 +518,7 @@ static enum fsc_status bind_flow(struct chrome *c, uint32_t slice, int64_t ts)
 	if (!in && !out)
 		return FSC_OK;
 	if (!fsc_chrome_id(&f.id, &c->f[F_BIND_ID])) {
-		c->no_id++;
+		fsc_chrome_note(c, &c->no_id);
 		return FSC_OK;
 	}
 	f.phase = in && out ? FSC_FLOW_STEP : out ? FSC_FLOW_START : FSC_FLOW_END;
@@ -573,11 +576,11 @@ static enum fsc_status complete(struct chrome *c)
 	if (!event_ts(c, &s.ts))
 		return FSC_OK;
 	if (!has(c, F_DUR) || c->f[F_DUR].type == FSC_JT_NULL) {
-		c->x_no_dur++;
+		fsc_chrome_note(c, &c->x_no_dur);
 		return FSC_OK;
 	}
 	if (!time_ns(c, &s.dur, &c->f[F_DUR])) {
-		c->x_bad_dur++;
+		fsc_chrome_note(c, &c->x_bad_dur);
 		return FSC_OK;
 	}
 	TRY(fill_slice(&s, &cat, c));
@@ -662,7 +665,7 @@ static enum fsc_status memory_of(struct chrome_memory **out, struct chrome *c, u
 	}
 	*out = NULL;
 	if (c->memories.n >= CHROME_MEMORIES) {
-		c->memory_devices++;
+		fsc_chrome_note(c, &c->memory_devices);
 		return FSC_OK;
 	}
 	if (!fsc_vec_push(&c->memories, m))
@@ -723,11 +726,11 @@ static enum fsc_status sample(struct chrome *c)
 {
 	static const struct fsc_jt_val cat = { .s = "cpu_sample", .n = 10, .type = FSC_JT_STR };
 	if (!has(c, F_SF) && !has(c, F_STACK)) {
-		c->no_phase++;
+		fsc_chrome_note(c, &c->no_phase);
 		return FSC_OK;
 	}
 	c->events++;
-	c->samples++;
+	fsc_chrome_note(c, &c->samples);
 	c->f[F_CAT] = cat;
 	c->have |= 1u << F_CAT;
 	return instant(c);
@@ -747,7 +750,7 @@ static enum fsc_status counter_value(struct chrome *c, uint32_t process, int64_t
 		v.type = FSC_JT_NUM;
 	}
 	if (!fsc_chrome_double(&x, &v)) {
-		c->bad_counter++;
+		fsc_chrome_note(c, &c->bad_counter);
 		return FSC_OK;
 	}
 	size_t n = 0;
@@ -782,7 +785,8 @@ static enum fsc_status counters(struct chrome *c)
 	uint32_t process = fsc_build_ident_process(c->b, ident);
 	if (FSC_UNLIKELY(c->have >> F_RARE))
 		fsc_chrome_rare_ignored(c);
-	c->args_too_big += c->args_full;
+	if (FSC_UNLIKELY(c->args_full))
+		fsc_chrome_note(c, &c->args_too_big);
 	struct fsc_json_scan s = fsc_json_scan_of(c->args, c->args_n);
 	while (c->args_n && fsc_json_scan_next(&s, &m))
 		TRY(counter_value(c, process, ts, &m));
@@ -811,10 +815,11 @@ static enum fsc_status flow(struct chrome *c, char ph)
 	if (!event_ts(c, &f.ts))
 		return FSC_OK;
 	if (!flow_id(c, &f.id)) {
-		c->no_id++;
+		fsc_chrome_note(c, &c->no_id);
 		return FSC_OK;
 	}
-	c->flow_args += c->args_n > 0;
+	if (FSC_UNLIKELY(c->args_n > 0))
+		fsc_chrome_note(c, &c->flow_args);
 	if (FSC_UNLIKELY(c->have >> F_RARE))
 		fsc_chrome_rare_ignored(c);
 	TRY(event_cat(&cat, c));
@@ -849,7 +854,7 @@ static enum fsc_status metadata(struct chrome *c)
 	} else if (field_is(c, F_NAME, "thread_sort_index")) {
 		fsc_build_sort_ident(c->b, ident, arg_i32(c, A_SORT_INDEX, 0));
 	} else {
-		c->metadata_unknown++;
+		fsc_chrome_note(c, &c->metadata_unknown);
 	}
 	return FSC_OK;
 }
@@ -858,13 +863,13 @@ enum fsc_status fsc_chrome_emit(struct chrome *c)
 {
 	fsc_build_count_event(c->b);
 	if (!c->have) {
-		c->empty++;
+		fsc_chrome_note(c, &c->empty);
 		return FSC_OK;
 	}
 	if (!has(c, F_PH) || c->f[F_PH].type != FSC_JT_STR || !c->f[F_PH].n) {
 		if (c->in_samples)
 			return sample(c);
-		c->no_phase++;
+		fsc_chrome_note(c, &c->no_phase);
 		return FSC_OK;
 	}
 	c->events++;
@@ -881,7 +886,7 @@ enum fsc_status fsc_chrome_emit(struct chrome *c)
 	case 'R':
 		return instant(c);
 	case 'P':
-		c->samples++;
+		fsc_chrome_note(c, &c->samples);
 		return instant(c);
 	case 'M':
 		return metadata(c);
@@ -901,7 +906,7 @@ enum fsc_status fsc_chrome_emit(struct chrome *c)
 	case 'C':
 		return counters(c);
 	default:
-		c->phases[(unsigned char)ph & 127]++;
+		fsc_chrome_note(c, &c->phases[(unsigned char)ph & 127]);
 		return FSC_OK;
 	}
 }

@@ -7,6 +7,17 @@
 
 #define IS(k, lit) (memcmp((k), (lit), sizeof(lit) - 1) == 0)
 
+#define THREE(a, b, c) ((uint32_t)(a) | (uint32_t)(b) << 8 | (uint32_t)(c) << 16)
+
+/* Three bytes of the window as one number: one load of four, since a quote follows. */
+static inline uint32_t three(const char *k)
+{
+	const unsigned char *u = (const unsigned char *)k;
+	return ((uint32_t)u[0] | (uint32_t)u[1] << 8 | (uint32_t)u[2] << 16 |
+		(uint32_t)u[3] << 24) &
+	       0xFFFFFF;
+}
+
 static int field_of(const char *k, size_t n)
 {
 	switch (n) {
@@ -20,15 +31,26 @@ static int field_of(const char *k, size_t n)
 		       : IS(k, "sf") ? F_SF
 				     : -1;
 	case 3:
-		return IS(k, "pid")   ? F_PID
-		       : IS(k, "tid") ? F_TID
-		       : IS(k, "dur") ? F_DUR
-		       : IS(k, "cat") ? F_CAT
-		       : IS(k, "id2") ? F_ID2
-		       : IS(k, "tts") ? F_TTS
-		       : IS(k, "esf") ? F_ESF
-		       : IS(k, "cpu") ? F_CPU
-				      : -1;
+		switch (three(k)) {
+		case THREE('p', 'i', 'd'):
+			return F_PID;
+		case THREE('t', 'i', 'd'):
+			return F_TID;
+		case THREE('d', 'u', 'r'):
+			return F_DUR;
+		case THREE('c', 'a', 't'):
+			return F_CAT;
+		case THREE('i', 'd', '2'):
+			return F_ID2;
+		case THREE('t', 't', 's'):
+			return F_TTS;
+		case THREE('e', 's', 'f'):
+			return F_ESF;
+		case THREE('c', 'p', 'u'):
+			return F_CPU;
+		default:
+			return -1;
+		}
 	case 4:
 		return IS(k, "name")   ? F_NAME
 		       : IS(k, "args") ? F_ARGS
@@ -191,7 +213,8 @@ static const char *scan_args_value(struct chrome *c, const char *p)
 	size_t n = (size_t)(o.w - o.start);
 	c->args_full = o.full || n > FSC_MAX_ARGS_BYTES;
 	c->args_n = c->args_full || n <= 2 || v.type == FSC_JT_NULL ? 0 : n;
-	c->n.args_not_object += !object && v.type != FSC_JT_NULL;
+	if (FSC_UNLIKELY(!object && v.type != FSC_JT_NULL))
+		fsc_jt_note(&c->t, &c->n.args_not_object, 1, p - 1);
 	return p;
 }
 
@@ -216,10 +239,12 @@ static const char *scan_member(struct chrome *c, const char *p)
 		p = fsc_jt_value_fast(t, p, f < 0 ? &v : &c->f[f], 2, NULL);
 	}
 	if (f < 0) {
-		c->n.extra_keys += p != NULL;
+		if (p)
+			fsc_jt_note(&c->t, &c->n.extra_keys, 1, key.s);
 		return p;
 	}
-	c->n.duplicates += c->have >> f & 1;
+	if (FSC_UNLIKELY(c->have >> f & 1))
+		fsc_jt_note(&c->t, &c->n.duplicates, 1, key.s);
 	c->have |= 1u << f;
 	return p;
 }
@@ -244,7 +269,7 @@ const char *fsc_chrome_scan_event(struct chrome *c, const char *p)
 			return fsc_jt_failed(&c->t, p);
 		p = fsc_jt_ws(p + 1);
 		if (FSC_UNLIKELY(*p == '}')) {
-			c->t.repairs.comma++;
+			fsc_jt_note(&c->t, &c->t.repairs.comma, 1, p);
 			return p + 1;
 		}
 	}

@@ -113,6 +113,7 @@ struct chrome_frame {
 struct chrome_stack_ref {
 	uint64_t sf, esf; /* 0: none */
 	size_t args_at;	  /* canonical args in stacks.text */
+	uint64_t at;	  /* byte of the file */
 	uint32_t args_n, slice;
 	bool named_by_leaf;
 };
@@ -121,7 +122,7 @@ struct chrome_stacks {
 	FSC_VEC(struct chrome_frame) frames;
 	FSC_VEC(struct chrome_stack_ref) refs;
 	struct fsc_buf text; /* owned; args of the refs */
-	uint64_t unknown, too_deep, limit, unreadable;
+	struct fsc_jt_count unknown, too_deep, limit, unreadable;
 };
 
 struct chrome_ident {
@@ -143,9 +144,16 @@ struct chrome {
 	char *args;	   /* owned; canonical args, CHROME_ARGS_CAP bytes */
 	size_t args_n;	   /* 0: none */
 	bool args_full;	   /* they did not fit */
+	const char *at;	   /* its brace; NULL between events */
 	struct chrome_scan_counts {
-		uint64_t duplicates, extra_keys, thread_times, args_not_object;
+		struct fsc_jt_count duplicates, extra_keys, thread_times, args_not_object;
 	} n;
+	/* counts as they were before the event: an event is scanned again when the window ends in it */
+	struct chrome_kept {
+		uint64_t counted;
+		struct fsc_jt_repairs repairs;
+		struct chrome_scan_counts n;
+	} kept;
 
 	/* caches: numeric identity, category by text, kind by name */
 	struct chrome_ident idents[CHROME_IDENTS];
@@ -158,20 +166,33 @@ struct chrome {
 	uint32_t n_kinds;
 
 	/* losses counted here and named once at the end */
-	uint64_t phases[128]; /* of unknown ones */
-	uint64_t no_phase, no_ts, bad_ts, x_no_dur, x_bad_dur, inexact, args_too_big, bad_counter,
-		no_id, commas, empty, bad_correlation, bad_stream, metadata_unknown, memory_devices,
-		flow_args, samples;
-	uint64_t events;	     /* with a phase */
-	uint64_t unreadable, wasted; /* chrome_resync.c */
+	struct fsc_jt_count phases[128]; /* of unknown ones */
+	struct fsc_jt_count no_phase, no_ts, bad_ts, x_no_dur, x_bad_dur, inexact, args_too_big,
+		bad_counter, no_id, commas, empty, bad_correlation, bad_stream, metadata_unknown,
+		memory_devices, flow_args, samples, unreadable,
+		plain_items; /* array items that are no events */
+	uint64_t events;     /* with a phase */
+	uint64_t wasted;     /* chrome_resync.c */
 
 	/* the file */
 	struct fsc_buf meta; /* owned; canonical top-level values */
 	bool kineto, saw_events_key, saw_array;
-	uint64_t plain_items; /* array items that are no events */
-	struct fsc_buf keys;  /* owned; first top-level keys, for messages */
+	struct fsc_buf keys; /* owned; first top-level keys, for messages */
 	uint64_t bytes_reported;
 };
+
+/* Counts something of the event under way. */
+static inline void fsc_chrome_note(struct chrome *c, struct fsc_jt_count *k)
+{
+	fsc_jt_note(&c->t, k, 1, c->at);
+}
+/* Takes back what was counted since the event began. */
+static inline void fsc_chrome_undo(struct chrome *c)
+{
+	c->t.repairs = c->kept.repairs;
+	c->n = c->kept.n;
+	c->t.counted = c->kept.counted;
+}
 
 /* One event object at p (its brace). Fills f, a, args. NULL with t.fail set. */
 const char *fsc_chrome_scan_event(struct chrome *c, const char *p);

@@ -19,13 +19,27 @@
 
 static const char events_key[] = "\"traceEvents\"";
 
+static int64_t offset_of(const struct chrome *c, const char *p)
+{
+	return (int64_t)fsc_jt_offset(&c->t, p);
+}
+
+/* For what the builder counts: the event it is given. */
+static int64_t where(const void *ctx)
+{
+	const struct chrome *c = ctx;
+	return c->at ? offset_of(c, c->at) : -1;
+}
+
 /* ---- errors ---- */
 
 static enum fsc_status truncated(struct chrome *c)
 {
 	enum fsc_status st = fsc_err_set(
 		c->err, FSC_ECORRUPT, "json_truncated",
-		"the file ends inside a JSON value: it was cut or is still being written");
+		"line %" PRIu64 ": the file ends inside a JSON value: it was cut or is still "
+		"being written; copy it again when the program that writes it has ended",
+		fsc_jt_line(&c->t, c->t.end));
 	fsc_err_at(c->err, NULL, (int64_t)fsc_jt_offset(&c->t, c->t.end));
 	return st;
 }
@@ -36,14 +50,23 @@ static enum fsc_status broken(struct chrome *c)
 	struct fsc_jt *t = &c->t;
 	enum fsc_status st;
 	unsigned char ch = (unsigned char)*t->fail_at;
+	uint64_t line = fsc_jt_line(t, t->fail_at);
 	if (t->fail == FSC_JT_DEEP)
 		st = fsc_err_set(c->err, FSC_ELIMIT, "json_too_deep",
-				 "JSON is nested deeper than %u", FSC_MAX_JSON_DEPTH);
+				 "line %" PRIu64
+				 ": JSON is nested deeper than %u brackets, which no "
+				 "trace needs",
+				 line, FSC_MAX_JSON_DEPTH);
 	else if (ch > ' ' && ch < 0x7F)
-		st = fsc_err_set(c->err, FSC_EPARSE, "json_syntax", "unexpected character '%c'",
-				 ch);
+		st = fsc_err_set(c->err, FSC_EPARSE, "json_syntax",
+				 "line %" PRIu64
+				 ": no JSON from here on, unexpected character '%c' "
+				 "(perhaps a quote inside a text is not escaped)",
+				 line, ch);
 	else
-		st = fsc_err_set(c->err, FSC_EPARSE, "json_syntax", "unexpected byte 0x%02X", ch);
+		st = fsc_err_set(c->err, FSC_EPARSE, "json_syntax",
+				 "line %" PRIu64 ": no JSON from here on, unexpected byte 0x%02X",
+				 line, ch);
 	fsc_err_at(c->err, NULL, (int64_t)fsc_jt_offset(t, t->fail_at));
 	return st;
 }
@@ -62,6 +85,7 @@ static enum fsc_status no_memory(struct chrome *c, enum fsc_status st)
 
 enum fsc_status fsc_chrome_fill(struct chrome *c, const char **p)
 {
+	c->at = NULL; /* the window moves */
 	enum fsc_status st = fsc_jt_fill(&c->t, p, c->err);
 	uint64_t at = fsc_jt_offset(&c->t, c->t.end);
 	if (st < 0 && c->err && c->err->offset < 0)
@@ -108,13 +132,21 @@ static enum fsc_status skip_broken(struct chrome *c, const char **p)
 	return st;
 }
 
+static fsc_noinline void keep_counts(struct chrome *c)
+{
+	c->kept.repairs = c->t.repairs;
+	c->kept.n = c->n;
+	c->kept.counted = c->t.counted;
+}
+
 static enum fsc_status one_event(struct chrome *c, const char **p)
 {
-	struct fsc_jt_repairs repairs = c->t.repairs;
-	struct chrome_scan_counts n = c->n;
+	if (FSC_UNLIKELY(c->kept.counted != c->t.counted))
+		keep_counts(c);
 	for (;;) {
 		const char *q = fsc_chrome_scan_event(c, *p);
 		if (FSC_LIKELY(q != NULL)) {
+			c->at = *p;
 			enum fsc_status st = fsc_chrome_emit(c);
 			*p = q;
 			if (FSC_LIKELY(st == FSC_OK))
@@ -123,8 +155,7 @@ static enum fsc_status one_event(struct chrome *c, const char **p)
 			fsc_err_at(c->err, NULL, (int64_t)fsc_jt_offset(&c->t, q));
 			return st;
 		}
-		c->t.repairs = repairs;
-		c->n = n;
+		fsc_chrome_undo(c);
 		enum fsc_status st;
 		if (c->t.fail != FSC_JT_MORE)
 			st = skip_broken(c, p);
@@ -144,8 +175,8 @@ static enum fsc_status plain_item(struct chrome *c, const char **p)
 	for (;;) {
 		const char *q = fsc_jt_value(&c->t, *p, &v, 1, NULL);
 		if (q) {
+			fsc_jt_note(&c->t, &c->plain_items, 1, *p);
 			*p = q;
-			c->plain_items++;
 			return FSC_OK;
 		}
 		if (c->t.fail != FSC_JT_MORE)
@@ -165,17 +196,20 @@ static enum fsc_status event_list(struct chrome *c, const char **p, bool top)
 		TRY(peek(c, p, &ch));
 		switch (ch) {
 		case '{':
-			c->commas += want_comma;
+			if (FSC_UNLIKELY(want_comma))
+				fsc_jt_note(&c->t, &c->commas, 1, *p);
 			TRY(one_event(c, p));
 			want_comma = true;
 			break;
 		case ',':
-			c->commas += !want_comma;
+			if (FSC_UNLIKELY(!want_comma))
+				fsc_jt_note(&c->t, &c->commas, 1, *p);
 			want_comma = false;
 			++*p;
 			break;
 		case ']':
-			c->commas += !want_comma && c->events;
+			if (!want_comma && c->events)
+				fsc_jt_note(&c->t, &c->commas, 1, *p);
 			++*p;
 			return FSC_OK;
 		case '\0':
@@ -184,10 +218,11 @@ static enum fsc_status event_list(struct chrome *c, const char **p, bool top)
 			if (!top)
 				return truncated(c);
 			/* Chrome writes arrays without the bracket; every importer takes them. */
-			fsc_build_loss(c->b, "array_not_closed", 1);
+			fsc_build_loss_at(c->b, "array_not_closed", 1, offset_of(c, *p));
 			return FSC_END;
 		default:
-			c->commas += want_comma;
+			if (want_comma)
+				fsc_jt_note(&c->t, &c->commas, 1, *p);
 			TRY(plain_item(c, p));
 			want_comma = true;
 		}
@@ -281,7 +316,7 @@ static enum fsc_status skip_member(struct chrome *c, const char **p, const struc
 {
 	unsigned depth = 0;
 	bool text = false, esc = false;
-	fsc_build_loss(c->b, "meta_value_too_big", 1);
+	fsc_build_loss_at(c->b, "meta_value_too_big", 1, offset_of(c, *p));
 	fsc_err_clear(c->err);
 	note_key(c, m);
 	for (;; ++*p) {
@@ -372,13 +407,15 @@ static enum fsc_status bad_metadata(struct chrome *c, const char **p)
 			*c->err = fault;
 		return st;
 	}
-	fsc_build_loss(c->b, "metadata_unreadable", 1);
+	fsc_build_loss_at(c->b, "metadata_unreadable", 1, fault.offset);
 	return c->saw_events_key ? FSC_END : FSC_OK;
 }
 
-static enum fsc_status keep_member(struct chrome *c, const struct member *m)
+/* p is behind the member. */
+static enum fsc_status keep_member(struct chrome *c, const struct member *m, const char *p)
 {
 	note_key(c, m);
+	c->at = p - 1;
 	if (m->full || c->meta.len + m->all_n + 2 > FSC_MAX_META_BYTES) {
 		fsc_build_loss(c->b, "meta_value_too_big", 1);
 		return FSC_OK;
@@ -430,19 +467,22 @@ static enum fsc_status frame_list(struct chrome *c, const char **p)
 			return FSC_OK;
 		}
 		if (ch == ',') {
-			c->commas += !want_comma;
+			if (!want_comma)
+				fsc_jt_note(&c->t, &c->commas, 1, *p);
 			want_comma = false;
 			++*p;
 			continue;
 		}
 		if (ch == 0 && *p >= c->t.end)
 			return truncated(c);
-		c->commas += want_comma;
+		if (want_comma)
+			fsc_jt_note(&c->t, &c->commas, 1, *p);
 		TRY(read_member(c, p, &m, false));
+		c->at = *p - 1;
 		if (m.state == MEMBER_LOST)
 			return FSC_OK;
 		if (m.state == MEMBER_READ && m.full)
-			fsc_build_loss(c->b, "meta_value_too_big", 1);
+			fsc_build_loss_at(c->b, "meta_value_too_big", 1, offset_of(c, *p - 1));
 		else if (m.state == MEMBER_READ)
 			TRY(fsc_chrome_frame(c, m.key, m.key_n, m.value, m.value_n));
 		want_comma = true;
@@ -459,7 +499,8 @@ static enum fsc_status one_member(struct chrome *c, const char **p)
 		return FSC_OK;
 	switch (m.list) {
 	case LIST_EVENTS:
-		c->n.duplicates += c->saw_events_key;
+		if (c->saw_events_key)
+			fsc_jt_note(&c->t, &c->n.duplicates, 1, *p - 1);
 		c->saw_events_key = true;
 		return event_list(c, p, false);
 	case LIST_SAMPLES:
@@ -474,7 +515,7 @@ static enum fsc_status one_member(struct chrome *c, const char **p)
 	case LIST_NONE:
 		break;
 	}
-	return keep_member(c, &m);
+	return keep_member(c, &m, *p);
 }
 
 static enum fsc_status object(struct chrome *c, const char **p)
@@ -488,14 +529,16 @@ static enum fsc_status object(struct chrome *c, const char **p)
 			return FSC_OK;
 		}
 		if (ch == ',') {
-			c->commas += !want_comma;
+			if (!want_comma)
+				fsc_jt_note(&c->t, &c->commas, 1, p[0]);
 			want_comma = false;
 			++*p;
 			continue;
 		}
 		if (ch == 0 && *p >= c->t.end)
 			return truncated(c);
-		c->commas += want_comma;
+		if (want_comma)
+			fsc_jt_note(&c->t, &c->commas, 1, *p);
 		enum fsc_status st = one_member(c, p);
 		if (st != FSC_OK)
 			return st == FSC_END ? FSC_OK : st;
@@ -510,7 +553,7 @@ static enum fsc_status trailing(struct chrome *c, const char **p)
 	char ch;
 	TRY(peek(c, p, &ch));
 	if (*p < c->t.end)
-		fsc_build_loss(c->b, "trailing_data", 1);
+		fsc_build_loss_at(c->b, "trailing_data", 1, offset_of(c, *p));
 	return FSC_OK;
 }
 
@@ -548,11 +591,11 @@ static bool has_key(const struct chrome *c, const char *key)
 static enum fsc_status not_a_timeline(struct chrome *c)
 {
 	const char *guess = NULL;
-	if (c->saw_events_key && !c->plain_items && !fsc_build_events(c->b))
+	if (c->saw_events_key && !c->plain_items.n && !fsc_build_events(c->b))
 		guess = "its traceEvents is empty";
 	else if (c->saw_events_key || (c->saw_array && fsc_build_events(c->b)))
 		guess = "its items have no \"ph\", so they are no trace events";
-	else if (c->saw_array && c->plain_items)
+	else if (c->saw_array && c->plain_items.n)
 		guess = "a JSON list of lists or values, such as PyTorch's raw memory timeline";
 	else if (c->saw_array)
 		guess = "an empty JSON list";
@@ -610,6 +653,8 @@ enum fsc_status fsc_chrome_read_with(struct fsc_source *src, const struct fsc_re
 	fsc_buf_init(&c->keys, 512);
 	c->args = fsc_realloc(NULL, CHROME_ARGS_CAP, 1);
 	c->b = fsc_build_new();
+	if (c->b)
+		fsc_build_where(c->b, where, c);
 	if (!fsc_jt_init(&c->t, src, opt->window) || !c->args || !c->b) {
 		st = no_memory(c, FSC_ENOMEM);
 		goto out;

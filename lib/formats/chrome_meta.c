@@ -105,48 +105,49 @@ void fsc_chrome_name_losses(struct chrome *c)
 	const struct fsc_jt_repairs *r = &c->t.repairs;
 	const struct {
 		const char *code;
-		uint64_t n;
+		const struct fsc_jt_count *n;
 	} all[] = {
-		{ "utf8_repaired", r->utf8 },
-		{ "escape_invalid", r->escape },
-		{ "surrogate_lone", r->surrogate },
-		{ "control_character", r->control },
-		{ "number_not_finite", r->nonfinite },
-		{ "number_malformed", r->number },
-		{ "duplicate_key", c->n.duplicates },
-		{ "event_key_ignored", c->n.extra_keys },
-		{ "thread_time_ignored", c->n.thread_times },
-		{ "args_not_object", c->n.args_not_object },
-		{ "args_too_big", c->args_too_big },
-		{ "event_without_phase", c->no_phase },
-		{ "event_without_ts", c->no_ts },
-		{ "event_bad_ts", c->bad_ts },
-		{ "event_empty", c->empty },
-		{ "event_unreadable", c->unreadable },
-		{ "event_not_object", c->plain_items },
-		{ "x_without_dur", c->x_no_dur },
-		{ "x_bad_dur", c->x_bad_dur },
-		{ "time_below_1_ns", c->inexact },
-		{ "id_missing", c->no_id },
-		{ "memory_device_limit", c->memory_devices },
-		{ "counter_not_a_number", c->bad_counter },
-		{ "correlation_not_a_number", c->bad_correlation },
-		{ "stream_not_a_number", c->bad_stream },
-		{ "metadata_event_ignored", c->metadata_unknown },
-		{ "flow_args_ignored", c->flow_args },
-		{ "sample_as_instant", c->samples },
-		{ "stack_frame_unknown", c->stacks.unknown },
-		{ "stack_frame_unreadable", c->stacks.unreadable },
-		{ "stack_too_deep", c->stacks.too_deep },
-		{ "stack_limit", c->stacks.limit },
-		{ "comma_repaired", c->commas + r->comma },
+		{ "utf8_repaired", &r->utf8 },
+		{ "escape_invalid", &r->escape },
+		{ "surrogate_lone", &r->surrogate },
+		{ "control_character", &r->control },
+		{ "number_not_finite", &r->nonfinite },
+		{ "number_malformed", &r->number },
+		{ "duplicate_key", &c->n.duplicates },
+		{ "event_key_ignored", &c->n.extra_keys },
+		{ "thread_time_ignored", &c->n.thread_times },
+		{ "args_not_object", &c->n.args_not_object },
+		{ "args_too_big", &c->args_too_big },
+		{ "event_without_phase", &c->no_phase },
+		{ "event_without_ts", &c->no_ts },
+		{ "event_bad_ts", &c->bad_ts },
+		{ "event_empty", &c->empty },
+		{ "event_unreadable", &c->unreadable },
+		{ "event_not_object", &c->plain_items },
+		{ "x_without_dur", &c->x_no_dur },
+		{ "x_bad_dur", &c->x_bad_dur },
+		{ "time_below_1_ns", &c->inexact },
+		{ "id_missing", &c->no_id },
+		{ "memory_device_limit", &c->memory_devices },
+		{ "counter_not_a_number", &c->bad_counter },
+		{ "correlation_not_a_number", &c->bad_correlation },
+		{ "stream_not_a_number", &c->bad_stream },
+		{ "metadata_event_ignored", &c->metadata_unknown },
+		{ "flow_args_ignored", &c->flow_args },
+		{ "sample_as_instant", &c->samples },
+		{ "stack_frame_unknown", &c->stacks.unknown },
+		{ "stack_frame_unreadable", &c->stacks.unreadable },
+		{ "stack_too_deep", &c->stacks.too_deep },
+		{ "stack_limit", &c->stacks.limit },
+		{ "comma_repaired", &c->commas },
+		{ "comma_repaired", &r->comma },
 	};
 	for (size_t i = 0; i < FSC_ARRAY_LEN(all); i++)
-		fsc_build_loss(c->b, all[i].code, all[i].n);
+		fsc_build_loss_at(c->b, all[i].code, all[i].n->n, (int64_t)all[i].n->first);
 	for (unsigned ph = 0; ph < 128; ph++) {
 		char code[] = "phase_unknown_X";
 		code[sizeof(code) - 2] =
 			ph > ' ' && ph < 127 && ph != '"' && ph != '\\' ? (char)ph : '_';
-		fsc_build_loss(c->b, code, c->phases[ph]);
+		fsc_build_loss_at(c->b, code, c->phases[ph].n, (int64_t)c->phases[ph].first);
 	}
 }

@@ -16,17 +16,23 @@ static bool has(const struct chrome *c, enum chrome_field f)
 	return c->have >> f & 1;
 }
 
+static void note_if(struct chrome *c, struct fsc_jt_count *k, bool it_is_so)
+{
+	if (it_is_so)
+		fsc_chrome_note(c, k);
+}
+
 /* Appends "key":json to the args; json may lie behind them in the same buffer. */
 static void add_member(struct chrome *c, const char *key, const char *json, size_t n)
 {
 	struct fsc_json_member m;
 	size_t k = strlen(key), at = c->args_n ? c->args_n - 1 : 1;
 	if (c->args_n && fsc_json_find(&m, c->args, c->args_n, key)) {
-		c->n.extra_keys++; /* the args have one of their own */
+		fsc_chrome_note(c, &c->n.extra_keys); /* the args have one of their own */
 		return;
 	}
 	if (at + k + n + AROUND > FSC_MAX_ARGS_BYTES) {
-		c->args_too_big++;
+		fsc_chrome_note(c, &c->args_too_big);
 		return;
 	}
 	char *w = c->args + at;
@@ -54,7 +60,7 @@ static void add_time(struct chrome *c, enum chrome_field f, const char *key)
 	if (fsc_chrome_time_ns(c, &ns, &c->f[f]))
 		add_member(c, key, text, fsc_fmt_i64(text, ns));
 	else
-		c->n.thread_times++;
+		fsc_chrome_note(c, &c->n.thread_times);
 }
 
 /* The value once more from the window, now as a canonical copy behind the args. */
@@ -75,8 +81,9 @@ static void add_value(struct chrome *c, enum chrome_field f, const char *key)
 		if (q && !o.full)
 			add_member(c, key, o.start, (size_t)(o.w - o.start));
 	}
-	c->args_too_big += !q || o.full;
 	c->t.repairs = repairs;
+	if (!q || o.full)
+		fsc_chrome_note(c, &c->args_too_big);
 }
 
 static bool is_async(char ph)
@@ -87,7 +94,7 @@ static bool is_async(char ph)
 void fsc_chrome_rare_args(struct chrome *c)
 {
 	char ph = has(c, F_PH) && c->f[F_PH].n ? c->f[F_PH].s[0] : 0;
-	c->args_too_big += c->args_full;
+	note_if(c, &c->args_too_big, c->args_full);
 	c->args_full = false;
 	add_time(c, F_TTS, "thread_ts_ns");
 	add_time(c, F_TDUR, "thread_dur_ns");
@@ -97,18 +104,20 @@ void fsc_chrome_rare_args(struct chrome *c)
 		add_value(c, F_CPU, "cpu");
 		add_value(c, F_WEIGHT, "weight");
 	} else {
-		c->n.extra_keys += has(c, F_CPU) + has(c, F_WEIGHT);
+		note_if(c, &c->n.extra_keys, has(c, F_CPU));
+		note_if(c, &c->n.extra_keys, has(c, F_WEIGHT));
 	}
-	c->n.extra_keys += has(c, F_ID_SCOPE) && !is_async(ph);
+	note_if(c, &c->n.extra_keys, has(c, F_ID_SCOPE) && !is_async(ph));
 	c->stack_waits = has(c, F_SF) || has(c, F_ESF);
 }
 
 void fsc_chrome_rare_ignored(struct chrome *c)
 {
 	static const uint8_t keys[] = { F_SF, F_ESF, F_STACK, F_ESTACK, F_CPU, F_WEIGHT };
-	c->n.thread_times += has(c, F_TTS) + has(c, F_TDUR);
+	note_if(c, &c->n.thread_times, has(c, F_TTS));
+	note_if(c, &c->n.thread_times, has(c, F_TDUR));
 	for (size_t i = 0; i < sizeof(keys); i++) {
-		c->n.extra_keys += has(c, (enum chrome_field)keys[i]);
+		note_if(c, &c->n.extra_keys, has(c, (enum chrome_field)keys[i]));
 		c->have &= ~(1u << keys[i]);
 	}
 	c->have &= ~(1u << F_TTS | 1u << F_TDUR);

@@ -42,11 +42,11 @@ static enum fsc_status is_event(struct chrome *c, const char **p)
 
 enum fsc_status fsc_chrome_resync(struct chrome *c, const char **p)
 {
-	struct fsc_jt_repairs repairs = c->t.repairs;
-	struct chrome_scan_counts n = c->n;
+	struct fsc_jt_count *k = &c->unreadable;
+	uint64_t at = fsc_jt_offset(&c->t, *p);
 	enum fsc_status st = FSC_END;
 	++*p;
-	while (c->unreadable < MAX_UNREADABLE && c->wasted < MAX_WASTED) {
+	while (k->n < MAX_UNREADABLE && c->wasted < MAX_WASTED) {
 		const char *q = candidate(*p, c->t.end);
 		if (q) {
 			*p = q;
@@ -64,8 +64,8 @@ enum fsc_status fsc_chrome_resync(struct chrome *c, const char **p)
 		if (st != FSC_OK)
 			break;
 	}
-	c->t.repairs = repairs;
-	c->n = n;
-	c->unreadable += st == FSC_OK;
+	fsc_chrome_undo(c);
+	if (st == FSC_OK && !k->n++)
+		k->first = at;
 	return st == FSC_OK || st == FSC_END ? st : FSC_END;
 }

@@ -51,11 +51,11 @@ enum fsc_status fsc_chrome_frame(struct chrome *c, const char *key, size_t key_n
 	struct chrome_frame f = { .id = fsc_chrome_hash(key, key_n) };
 	struct fsc_json_member m;
 	if (n == 0 || *json != '{') {
-		s->unreadable++;
+		fsc_chrome_note(c, &s->unreadable);
 		return FSC_OK;
 	}
 	if (s->frames.n >= FSC_MAX_STACK_FRAMES) {
-		s->limit++;
+		fsc_chrome_note(c, &s->limit);
 		return FSC_OK;
 	}
 	if (fsc_json_find(&m, json, n, "parent"))
@@ -103,11 +103,12 @@ enum fsc_status fsc_chrome_stack_wait(struct chrome *c, uint32_t slice)
 	struct chrome_stack_ref r = { .sf = field_id(c, F_SF),
 				      .esf = field_id(c, F_ESF),
 				      .args_at = s->text.len,
+				      .at = fsc_jt_offset(&c->t, c->at),
 				      .args_n = (uint32_t)c->args_n,
 				      .slice = slice };
 	r.named_by_leaf = c->in_samples || (c->have >> F_PH & 1 && ph->n && *ph->s == 'P');
 	if (s->refs.n >= FSC_MAX_STACK_REFS || s->text.len + c->args_n > FSC_MAX_STACK_BYTES) {
-		s->limit++;
+		fsc_chrome_note(c, &s->limit);
 		return put_args(c, slice, c->args, c->args_n);
 	}
 	s->text.max = FSC_MAX_STACK_BYTES + 1;
@@ -142,7 +143,7 @@ static void put_frame(struct fsc_buf *out, struct fsc_buf *tmp, struct chrome *c
 
 /* "key":["main (m)", ...] as another member of the object under way; the depth limit ends circles too. */
 static void put_stack(struct fsc_buf *out, struct fsc_buf *tmp, struct chrome *c, const char *key,
-		      uint64_t id)
+		      uint64_t id, uint64_t at)
 {
 	const struct chrome_frame *v[FSC_MAX_STACK_DEPTH], *f;
 	size_t n = 0;
@@ -152,8 +153,10 @@ static void put_stack(struct fsc_buf *out, struct fsc_buf *tmp, struct chrome *c
 			break;
 		v[n++] = f;
 	}
-	c->stacks.too_deep += n == FSC_MAX_STACK_DEPTH && id;
-	c->stacks.unknown += n < FSC_MAX_STACK_DEPTH && id;
+	if (id)
+		fsc_jt_note_at(&c->t,
+			       n == FSC_MAX_STACK_DEPTH ? &c->stacks.too_deep : &c->stacks.unknown,
+			       1, at);
 	if (!n)
 		return;
 	fsc_buf_adds(out, out->len > 1 ? ",\"" : "\"");
@@ -174,8 +177,8 @@ static void put_all(struct fsc_buf *out, struct fsc_buf *tmp, struct chrome *c,
 	fsc_buf_addc(out, '{');
 	if (r->args_n > 2)
 		fsc_buf_add(out, args + 1, r->args_n - 2);
-	put_stack(out, tmp, c, "callstack", r->sf);
-	put_stack(out, tmp, c, "end_callstack", r->esf);
+	put_stack(out, tmp, c, "callstack", r->sf, r->at);
+	put_stack(out, tmp, c, "end_callstack", r->esf, r->at);
 	fsc_buf_addc(out, '}');
 }
 
@@ -213,14 +216,14 @@ static enum fsc_status write_out(struct writer *w, const struct chrome_stack_ref
 {
 	struct chrome *c = w->c;
 	if (w->written >= FSC_MAX_STACK_TEXT) {
-		c->stacks.limit++;
+		fsc_jt_note_at(&c->t, &c->stacks.limit, 1, r->at);
 		return put_args(c, r->slice, args_of(c, r), r->args_n);
 	}
 	put_all(&w->out, &w->tmp, c, r, args_of(c, r));
 	if (fsc_buf_status(&w->out) == FSC_ENOMEM)
 		return FSC_ENOMEM;
 	if (fsc_buf_status(&w->out) != FSC_OK) {
-		c->args_too_big++;
+		fsc_jt_note_at(&c->t, &c->args_too_big, 1, r->at);
 		return put_args(c, r->slice, args_of(c, r), r->args_n);
 	}
 	w->written += w->out.len;
@@ -239,10 +242,10 @@ static enum fsc_status resolve(struct writer *w, const struct chrome_stack_ref *
 		s->args[r->slice] = e->record;
 		return FSC_OK;
 	}
-	uint64_t lost = c->stacks.unknown + c->stacks.too_deep + c->stacks.limit + c->args_too_big;
+	uint64_t counted = c->t.counted;
 	TRY(write_out(w, r));
 	/* What lost something is done again, so that each slice counts. */
-	if (lost == c->stacks.unknown + c->stacks.too_deep + c->stacks.limit + c->args_too_big)
+	if (counted == c->t.counted)
 		*e = (struct recent){ .r = r, .record = s->args[r->slice] };
 	return FSC_OK;
 }

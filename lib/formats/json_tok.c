@@ -31,6 +31,11 @@ void fsc_jt_fini(struct fsc_jt *t)
 	t->buf = NULL;
 }
 
+uint64_t fsc_jt_line(const struct fsc_jt *t, const char *p)
+{
+	return t->lines + fsc_jt_line_ends(t->buf, p) + 1;
+}
+
 enum fsc_status fsc_jt_fill(struct fsc_jt *t, const char **p, struct fsc_err *err)
 {
 	size_t keep = (size_t)(t->end - *p), n = 0;
@@ -40,6 +45,7 @@ enum fsc_status fsc_jt_fill(struct fsc_jt *t, const char **p, struct fsc_err *er
 		return fsc_err_set(err, FSC_ELIMIT, "event_too_big",
 				   "one JSON value is larger than the window of %zu bytes", t->cap);
 	t->base += (uint64_t)(*p - t->buf);
+	t->lines += fsc_jt_line_ends(t->buf, *p);
 	memmove(t->buf, *p, keep);
 	*p = t->buf;
 	size_t want = t->cap - keep < t->chunk ? t->cap - keep : t->chunk;
@@ -114,9 +120,9 @@ static const char *odd_word(struct fsc_jt *t, const char *p, struct fsc_jt_val *
 		return fsc_jt_failed(t, p);
 	if (null) {
 		v->type = FSC_JT_NULL;
-		t->repairs.nonfinite++;
+		fsc_jt_note(t, &t->repairs.nonfinite, 1, p);
 	} else {
-		t->repairs.number++;
+		fsc_jt_note(t, &t->repairs.number, 1, p);
 	}
 	if (!out)
 		return q;
@@ -278,7 +284,7 @@ void fsc_jt_out_flush(struct fsc_jt_out *o, const char *p)
 
 void fsc_jt_out_drop_comma(struct fsc_jt *t, struct fsc_jt_out *o, const char *p)
 {
-	t->repairs.comma++;
+	fsc_jt_note(t, &t->repairs.comma, 1, p);
 	if (!o)
 		return;
 	fsc_jt_out_flush(o, p);
@@ -296,27 +302,30 @@ void fsc_jt_out_put(struct fsc_jt_out *o, const char *s, size_t n)
 	o->w += n;
 }
 
+enum escape_fault { ESCAPE_OK, ESCAPE_INVALID, ESCAPE_LONE };
+
 /*
  * Resolves the escape at s (a backslash; end is the end of the string) to a code point and its length in the
- * source. Faults are counted: a lone surrogate is U+FFFD, an invalid escape is the backslash itself.
+ * source. A lone surrogate is U+FFFD, an invalid escape is the backslash itself.
  */
-static uint32_t escape(struct fsc_jt *t, const char *s, const char *end, size_t *used)
+static uint32_t escape(enum escape_fault *fault, const char *s, const char *end, size_t *used)
 {
 	static const char from[] = "\"\\/bfnrt", to[] = "\"\\/\b\f\n\r\t";
 	const char *k = s + 1 < end && s[1] ? strchr(from, s[1]) : NULL;
 	*used = 2;
+	*fault = ESCAPE_OK;
 	if (k)
 		return (unsigned char)to[k - from];
 	uint32_t cp;
 	*used = fsc_json_escape_u(&cp, s, end);
 	if (!*used) {
-		t->repairs.escape++;
+		*fault = ESCAPE_INVALID;
 		*used = 1;
 		return '\\';
 	}
 	if (cp < 0xD800 || cp > 0xDFFF)
 		return cp;
-	t->repairs.surrogate++;
+	*fault = ESCAPE_LONE;
 	return 0xFFFD;
 }
 
@@ -326,7 +335,9 @@ static const char *plain_run(struct fsc_jt *t, struct fsc_buf *b, const char *s,
 	const char *q = memchr(s, '\\', (size_t)(end - s));
 	if (!q)
 		q = end;
-	t->repairs.utf8 += fsc_utf8_repair(b, s, (size_t)(q - s));
+	size_t bad = fsc_utf8_repair(b, s, (size_t)(q - s));
+	if (FSC_UNLIKELY(bad > 0))
+		fsc_jt_note(t, &t->repairs.utf8, bad, s);
 	return q;
 }
 
@@ -340,14 +351,20 @@ const char *fsc_jt_text(struct fsc_jt *t, const struct fsc_jt_val *v, size_t *n)
 	struct fsc_buf *b = &t->scratch;
 	fsc_buf_clear(b);
 	if (v->flags & FSC_JT_CTRL)
-		t->repairs.control++;
+		fsc_jt_note(t, &t->repairs.control, 1, s);
 	while (s < end) {
 		s = plain_run(t, b, s, end);
 		if (s >= end)
 			break;
 		size_t used;
 		char utf8[4];
-		uint32_t cp = escape(t, s, end, &used);
+		enum escape_fault fault;
+		uint32_t cp = escape(&fault, s, end, &used);
+		if (FSC_UNLIKELY(fault != ESCAPE_OK))
+			fsc_jt_note(t,
+				    fault == ESCAPE_LONE ? &t->repairs.surrogate
+							 : &t->repairs.escape,
+				    1, s);
 		if (!cp) /* names are also C strings */
 			cp = 0xFFFD;
 		fsc_buf_add(b, utf8, fsc_utf8_encode(utf8, cp));
@@ -365,11 +382,11 @@ static bool is_canonical(const struct fsc_jt_val *v)
 	if ((v->flags & FSC_JT_HIGH) && !fsc_utf8_valid(v->s, v->n))
 		return false;
 	const char *s = v->s, *end = s + v->n;
-	struct fsc_jt probe = { .fail = FSC_JT_NONE };
+	enum escape_fault fault;
 	while ((v->flags & FSC_JT_ESC) && (s = memchr(s, '\\', (size_t)(end - s))) != NULL) {
 		size_t used;
-		escape(&probe, s, end, &used);
-		if (probe.repairs.escape || probe.repairs.surrogate)
+		escape(&fault, s, end, &used);
+		if (fault != ESCAPE_OK)
 			return false;
 		s += used;
 	}

@@ -38,8 +38,13 @@ enum fsc_jt_fail {
 /* First byte at or after p that is '"', '\\', a control character (zero too) or not ASCII. */
 typedef const char *(*fsc_jt_scan_fn)(const char *p);
 
+/* How often, and at which byte of the file first. */
+struct fsc_jt_count {
+	uint64_t n, first;
+};
+
 struct fsc_jt_repairs {
-	uint64_t utf8, escape, surrogate, control, nonfinite, number, comma;
+	struct fsc_jt_count utf8, escape, surrogate, control, nonfinite, number, comma;
 };
 
 struct fsc_jt {
@@ -48,11 +53,13 @@ struct fsc_jt {
 	size_t cap, chunk;	/* window, and bytes asked of the source at once */
 	const char *end;	/* end of the bytes in the window; zeros follow */
 	uint64_t base;		/* offset in the file of buf[0] */
+	uint64_t lines;		/* line ends before buf[0] */
 	bool eof;
 	enum fsc_jt_fail fail;
 	const char *fail_at;
 	fsc_jt_scan_fn scan;
 	struct fsc_jt_repairs repairs;
+	uint64_t counted;	/* grows with every fsc_jt_note: who undoes counts compares it */
 	struct fsc_buf scratch; /* owned; text of fsc_jt_text */
 };
 
@@ -98,6 +105,24 @@ fsc_nodiscard enum fsc_status fsc_jt_fill(struct fsc_jt *t, const char **p, stru
 static inline uint64_t fsc_jt_offset(const struct fsc_jt *t, const char *p)
 {
 	return t->base + (uint64_t)(p - t->buf);
+}
+
+/* How many line ends lie in [p, end). */
+uint64_t fsc_jt_line_ends(const char *p, const char *end);
+/* Line of p, from 1. Walks over the window: for messages. */
+uint64_t fsc_jt_line(const struct fsc_jt *t, const char *p);
+
+static inline void fsc_jt_note_at(struct fsc_jt *t, struct fsc_jt_count *k, uint64_t n,
+				  uint64_t offset)
+{
+	if (!k->n)
+		k->first = offset;
+	k->n += n;
+	t->counted += n;
+}
+static inline void fsc_jt_note(struct fsc_jt *t, struct fsc_jt_count *k, uint64_t n, const char *at)
+{
+	fsc_jt_note_at(t, k, n, fsc_jt_offset(t, at));
 }
 
 /* ---- scanning; all return the position behind, or NULL with t->fail set ---- */

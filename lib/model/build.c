@@ -58,9 +58,25 @@ enum fsc_status fsc_build_str(uint32_t *id, struct fsc_build *b, const char *s, 
 	return fsc_strtab_put(id, b->t->strings, s, n);
 }
 
+int64_t fsc_build_place(const struct fsc_build *b)
+{
+	return b->where ? b->where(b->where_ctx) : -1;
+}
+
+void fsc_build_where(struct fsc_build *b, int64_t (*where)(const void *ctx), const void *ctx)
+{
+	b->where = where;
+	b->where_ctx = ctx;
+}
+
+void fsc_build_loss_at(struct fsc_build *b, const char *code, uint64_t n, int64_t offset)
+{
+	fsc_losses_add_at(&b->t->losses, code, n, offset);
+}
+
 void fsc_build_loss(struct fsc_build *b, const char *code, uint64_t n)
 {
-	fsc_losses_add(&b->t->losses, code, n);
+	fsc_losses_add_at(&b->t->losses, code, n, fsc_build_place(b));
 }
 
 enum fsc_status fsc_build_cat(uint16_t *cat, struct fsc_build *b, const char *s, size_t n)
@@ -149,7 +165,7 @@ enum fsc_status fsc_build_slice(uint32_t *slice, struct fsc_build *b,
 	int64_t dur = s->dur;
 	if (FSC_UNLIKELY(dur < 0)) {
 		dur = 0;
-		b->negative_dur++;
+		fsc_build_loss(b, "negative_duration", 1);
 	}
 	return append(slice, b, s, dur);
 }
@@ -165,7 +181,8 @@ enum fsc_status fsc_build_begin(uint32_t *slice, struct fsc_build *b,
 				    .name = s->name,
 				    .slice = *slice,
 				    .args = s->args,
-				    .cat = s->cat };
+				    .cat = s->cat,
+				    .at = fsc_build_place(b) };
 	return fsc_vec_push(&b->halves, h) ? FSC_OK : FSC_ENOMEM;
 }
 
@@ -177,7 +194,8 @@ enum fsc_status fsc_build_end(struct fsc_build *b, uint32_t track, int64_t ts, u
 				    .name = name,
 				    .slice = FSC_NO_SLICE,
 				    .args = args,
-				    .cat = cat };
+				    .cat = cat,
+				    .at = fsc_build_place(b) };
 	if (b->halves.n >= FSC_MAX_EVENTS)
 		return FSC_ELIMIT;
 	return fsc_vec_push(&b->halves, h) ? FSC_OK : FSC_ENOMEM;

@@ -36,7 +36,11 @@ void fsc_build_free(struct fsc_build *b);	     /* NULL is fine */
 struct fsc_trace *fsc_build_trace(struct fsc_build *b);
 fsc_nodiscard enum fsc_status fsc_build_str(uint32_t *id, struct fsc_build *b, const char *s,
 					    size_t n);
+/* Counts at the place the reader is at (fsc_build_where), or at a given byte of the file; -1 not known. */
 void fsc_build_loss(struct fsc_build *b, const char *code, uint64_t n);
+void fsc_build_loss_at(struct fsc_build *b, const char *code, uint64_t n, int64_t offset);
+/* How the builder asks where in the file the reader is; only until finish. ctx is borrowed. */
+void fsc_build_where(struct fsc_build *b, int64_t (*where)(const void *ctx), const void *ctx);
 /* Index of a category (string) in trace.cats. */
 fsc_nodiscard enum fsc_status fsc_build_cat(uint16_t *cat, struct fsc_build *b, const char *s,
 					    size_t n);

@@ -143,6 +143,7 @@ static enum fsc_status finish_typed_rows(struct fsc_trace *t, const uint32_t *at
 static enum fsc_status run(struct fsc_build *b)
 {
 	uint32_t *at = NULL;
+	fsc_build_where(b, NULL, NULL);
 	enum fsc_status st = fsc_build_match(b);
 	if (st == FSC_OK)
 		st = fsc_build_merge_args(b);

@@ -41,6 +41,7 @@ struct fsc_build_half {
 	uint32_t slice; /* FSC_NO_SLICE: an end */
 	uint32_t args;	/* of an end */
 	uint16_t cat;
+	int64_t at; /* byte of the file, -1 not known */
 };
 
 struct fsc_build_flow_ev {
@@ -70,8 +71,12 @@ struct fsc_build {
 	struct fsc_map proc_map, ident_map, track_map, cat_map;
 	int64_t base_time;
 	bool has_base;
-	uint64_t negative_dur;
+	int64_t open_at; /* byte of the first begin that nothing ends, -1 not known */
+	int64_t (*where)(const void *ctx);
+	const void *where_ctx; /* borrowed */
 };
+
+int64_t fsc_build_place(const struct fsc_build *b); /* byte the reader is at, -1 not known */
 
 /* build_match.c: gives every begin its duration; open ones keep FSC_BUILD_PENDING. */
 fsc_nodiscard enum fsc_status fsc_build_match(struct fsc_build *b);

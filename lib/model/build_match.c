@@ -39,12 +39,12 @@ static bool close_begin(struct fsc_build *b, struct stack *s, const struct fsc_b
 	while (k > last && !agrees(&b->halves.v[s->open.v[k - 1]], end))
 		k--;
 	if (k == last) {
-		fsc_build_loss(b, "end_without_begin", 1);
+		fsc_build_loss_at(b, "end_without_begin", 1, end->at);
 		return true;
 	}
 	const struct fsc_build_half *begin = &b->halves.v[s->open.v[k - 1]];
 	if (k != s->open.n)
-		fsc_build_loss(b, "misplaced_end", 1);
+		fsc_build_loss_at(b, "misplaced_end", 1, end->at);
 	if (__builtin_sub_overflow(end->ts, begin->ts, &sl->dur[begin->slice]) ||
 	    sl->dur[begin->slice] < 0)
 		sl->dur[begin->slice] = 0;
@@ -62,6 +62,17 @@ static bool close_begin(struct fsc_build *b, struct stack *s, const struct fsc_b
 	return true;
 }
 
+/* The begins of a track that nothing ended. */
+static void leave_open(struct fsc_build *b, struct stack *s)
+{
+	for (size_t i = 0; i < s->open.n; i++) {
+		int64_t at = b->halves.v[s->open.v[i]].at;
+		if (at >= 0 && (b->open_at < 0 || at < b->open_at))
+			b->open_at = at;
+	}
+	s->open.n = 0;
+}
+
 enum fsc_status fsc_build_match(struct fsc_build *b)
 {
 	size_t n = b->halves.n;
@@ -74,15 +85,17 @@ enum fsc_status fsc_build_match(struct fsc_build *b)
 		perm[i] = (uint32_t)i;
 	fsc_sort_u32(perm, n, perm + n, half_before, b->halves.v);
 	uint32_t track = FSC_NO_TRACK;
+	b->open_at = -1;
 	for (size_t i = 0; i < n; i++) {
 		const struct fsc_build_half *h = &b->halves.v[perm[i]];
 		if (h->track != track)
-			s.open.n = 0;
+			leave_open(b, &s);
 		track = h->track;
 		if (h->slice == FSC_NO_SLICE ? !close_begin(b, &s, h)
 					     : !fsc_vec_push(&s.open, perm[i]))
 			goto out;
 	}
+	leave_open(b, &s);
 	st = FSC_OK;
 out:
 	fsc_vec_fini(&s.open);

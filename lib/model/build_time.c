@@ -92,7 +92,7 @@ static void relative_slices(struct fsc_build *b, int64_t first)
 	}
 	b->t->meta.t_max_ns = last;
 	fsc_build_loss(b, "implausible_duration", longer);
-	fsc_build_loss(b, "begin_without_end", open);
+	fsc_build_loss_at(b, "begin_without_end", open, b->open_at);
 	for (uint32_t i = 0; open && i < s->n; i++) {
 		if (s->dur[i] != FSC_BUILD_PENDING || s->track[i] == FSC_NO_TRACK)
 			continue;
@@ -114,7 +114,6 @@ enum fsc_status fsc_build_times(struct fsc_build *b)
 		b->counters.v[i].ts = fsc_sub_i64_sat(b->counters.v[i].ts, first);
 	for (size_t i = 0; i < b->flows.n; i++)
 		b->flows.v[i].ts = fsc_sub_i64_sat(b->flows.v[i].ts, first);
-	fsc_build_loss(b, "negative_duration", b->negative_dur);
 	if (b->base_time && first >= EPOCH_MIN) {
 		/* Epoch times and a base as well: adding them would land in the next century. */
 		fsc_build_loss(b, "base_time_ignored", 1);

@@ -245,7 +245,7 @@ static enum fsc_status check_small(struct fsc_seg *s, struct fsc_err *err)
 	if (s->h.n_losses > FSC_MAX_LOSS_CODES)
 		return bad(err, "losses", s->h.n_losses);
 	for (uint32_t i = 0; i < s->h.n_losses; i++) {
-		if (!memchr(l[i].code, 0, sizeof(l[i].code)))
+		if (!memchr(l[i].code, 0, sizeof(l[i].code)) || l[i].first > INT64_MAX)
 			return bad(err, "losses", i);
 		s->losses.v[i] = l[i];
 	}

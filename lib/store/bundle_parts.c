@@ -44,6 +44,7 @@ static enum fsc_status add_loss(void *ctx, const struct fsc_row *row, struct fsc
 		return fsc_store_nomem(err);
 	l->code = fsc_row_text0(row, 0, r->rows.a, &r->ok);
 	l->count = fsc_row_int(row, 1, 0);
+	l->first_offset = fsc_row_int(row, 2, -1);
 	return r->ok ? FSC_OK : fsc_store_nomem(err);
 }
 

@@ -343,7 +343,8 @@ static enum fsc_status put_trace_fact(struct fsc_db *db, struct publish *p,
 	case FSC_FACT_LOSS:
 		return fsc_db_run(db, FSC_Q_LOSS_INSERT,
 				  FSC_ARGS(fsc_v_int(p->trace), fsc_v_text(f->u.loss.code),
-					   fsc_v_int(f->u.loss.count)),
+					   fsc_v_int(f->u.loss.count),
+					   fsc_v_count(f->u.loss.first_offset)),
 				  NULL, err);
 	case FSC_FACT_CATEGORY:
 		return put_category(db, p, &f->u.category, err);

@@ -203,6 +203,7 @@ fsc_nodiscard enum fsc_status fsc_store_bundle_failures(struct fsc_store *s, str
 struct fsc_loss_row {
 	const char *code;
 	int64_t count;
+	int64_t first_offset; /* byte of the unpacked file, -1 not known; -1 in sums over traces */
 };
 struct fsc_loss_rows {
 	struct fsc_loss_row *items; /* most first */

@@ -235,6 +235,8 @@ void fsc_api_losses(struct fsc_json *j, const struct fsc_loss_rows *rows)
 		fsc_json_obj(j);
 		fsc_json_kstr(j, "code", rows->items[i].code);
 		fsc_json_kint(j, "count", rows->items[i].count);
+		if (rows->items[i].first_offset >= 0)
+			fsc_json_kint(j, "first_offset", rows->items[i].first_offset);
 		fsc_json_obj_end(j);
 	}
 	fsc_json_arr_end(j);

@@ -158,8 +158,8 @@ static void fill_every_fact(struct fact_list *l)
 	t->launch_ambiguous = 2;
 	t->meta_json = "{\"synthetic\":true}";
 	t->source_disagreements = "rank";
-	fact_add(l, FSC_FACT_LOSS)->u.loss = (struct fsc_fact_loss){ "x_without_dur", 4 };
-	fact_add(l, FSC_FACT_LOSS)->u.loss = (struct fsc_fact_loss){ "slice_overlap_kept", 9 };
+	fact_add(l, FSC_FACT_LOSS)->u.loss = (struct fsc_fact_loss){ "x_without_dur", 4, 1234 };
+	fact_add(l, FSC_FACT_LOSS)->u.loss = (struct fsc_fact_loss){ "slice_overlap_kept", 9, -1 };
 	fact_add(l, FSC_FACT_CATEGORY)->u.category = (struct fsc_fact_category){ "kernel", 3, 300 };
 	fact_add(l, FSC_FACT_CATEGORY)->u.category = (struct fsc_fact_category){ "cpu_op", 7, 700 };
 	fact_add(l, FSC_FACT_DEVICE)->u.device = (struct fsc_fact_device){ .device = 0,
@@ -239,6 +239,8 @@ static void publishing_stores_every_fact(void **state)
 	assert_string_equal(steps.items[0].name, "ProfilerStep#1");
 	assert_ok(p, fsc_store_trace_losses(p->s, &p->a, id, &losses, &p->err));
 	assert_true(losses.n_items == 2 && losses.items[0].count == 9);
+	assert_int_equal(losses.items[0].first_offset, -1);
+	assert_int_equal(losses.items[1].first_offset, 1234);
 	kq.trace = id;
 	assert_ok(p, fsc_store_trace_kernels(p->s, &p->a, &kq, &ks, &p->err));
 	assert_true(ks.n_items == 2 && ks.total_sum_ns == 300 && ks.total_count == 3);

@@ -147,7 +147,7 @@ const char *const fsc_sqlite_queries[FSC_Q_COUNT] = {
 			       "AND (?2 IS NULL OR state = ?2)",
 	[FSC_Q_BUNDLE_FAILURES] = "SELECT member, outcome, code, message, byte_offset FROM failure "
 				  "WHERE bundle = ?1 ORDER BY n",
-	[FSC_Q_BUNDLE_LOSSES] = "SELECT l.code, SUM(l.count) AS c FROM trace t "
+	[FSC_Q_BUNDLE_LOSSES] = "SELECT l.code, SUM(l.count) AS c, NULL FROM trace t "
 				"JOIN loss l ON l.trace = t.id WHERE t.bundle = ?1 "
 				"GROUP BY l.code ORDER BY c DESC, l.code",
 	[FSC_Q_BUNDLE_TRACES] =
@@ -311,7 +311,7 @@ const char *const fsc_sqlite_queries[FSC_Q_COUNT] = {
 				 "byte_offset) VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7)",
 	[FSC_Q_FAILURE_CLEAR] = "DELETE FROM failure WHERE bundle = ?1",
 	[FSC_Q_LOSS_INSERT] =
-		"INSERT INTO loss (trace, code, count) VALUES (?1, ?2, ?3) "
+		"INSERT INTO loss (trace, code, count, first_offset) VALUES (?1, ?2, ?3, ?4) "
 		"ON CONFLICT (trace, code) DO UPDATE SET count = count + excluded.count",
 	[FSC_Q_CATEGORY_INSERT] =
 		"INSERT INTO category (trace, name, count, sum_ns) VALUES (?1, ?2, ?3, ?4) "
@@ -341,7 +341,8 @@ const char *const fsc_sqlite_queries[FSC_Q_COUNT] = {
 	[FSC_Q_NAME_INSERT] =
 		"INSERT INTO name (id, text) "
 		"VALUES ((SELECT COALESCE(MAX(id), 0) + 1 FROM name), ?1) RETURNING id",
-	[FSC_Q_LOSSES] = "SELECT code, count FROM loss WHERE trace = ?1 ORDER BY count DESC, code",
+	[FSC_Q_LOSSES] = "SELECT code, count, first_offset FROM loss WHERE trace = ?1 "
+			 "ORDER BY count DESC, code",
 	[FSC_Q_CATEGORIES] = "SELECT n.text, c.count, c.sum_ns FROM category c JOIN name n "
 			     "ON n.id = c.name WHERE c.trace = ?1 ORDER BY c.sum_ns DESC, n.text",
 	[FSC_Q_DEVICES] = "SELECT scope, device, window_ns, busy_ns, idle_ns, compute_ns, comm_ns, "

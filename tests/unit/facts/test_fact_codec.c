@@ -38,7 +38,7 @@ static void put_sound_stream(struct fsc_buf *b)
 	put(b, (struct fsc_fact){ .type = FSC_FACT_PROGRESS, .u.progress = { .stage = "read" } });
 	put(b, trace_fact());
 	put(b, (struct fsc_fact){ .type = FSC_FACT_SEGMENT_WANTED, .u.segment_wanted = { 7 } });
-	put(b, (struct fsc_fact){ .type = FSC_FACT_LOSS, .u.loss = { "x", 3 } });
+	put(b, (struct fsc_fact){ .type = FSC_FACT_LOSS, .u.loss = { "x", 3, 17 } });
 	put(b, (struct fsc_fact){ .type = FSC_FACT_CATEGORY, .u.category = { "kernel", 2, 9 } });
 	put(b,
 	    (struct fsc_fact){ .type = FSC_FACT_DEVICE, .u.device = { .scope = 1, .device = -1 } });
@@ -224,7 +224,7 @@ static void nothing_may_follow_the_end(void **state)
 static void negative_counts_and_unknown_scopes_are_refused(void **state)
 {
 	(void)state;
-	refuse(true, (struct fsc_fact){ .type = FSC_FACT_LOSS, .u.loss = { "x", -1 } },
+	refuse(true, (struct fsc_fact){ .type = FSC_FACT_LOSS, .u.loss = { "x", -1, -1 } },
 	       "field count is negative");
 	refuse(true, (struct fsc_fact){ .type = FSC_FACT_DEVICE, .u.device.busy_ns = -1 },
 	       "busy_ns");
@@ -241,7 +241,8 @@ static void text_that_is_not_utf8_is_refused(void **state)
 	unsigned n = 0;
 
 	(void)state;
-	refuse(true, (struct fsc_fact){ .type = FSC_FACT_LOSS, .u.loss = { "\xff", 1 } }, "UTF-8");
+	refuse(true, (struct fsc_fact){ .type = FSC_FACT_LOSS, .u.loss = { "\xff", 1, -1 } },
+	       "UTF-8");
 	/* a NUL inside: the encoder cannot write one, so the frame is made by hand */
 	put(&b, trace_fact());
 	fsc_buf_u32(&b, 5);

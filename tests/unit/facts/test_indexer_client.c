@@ -43,13 +43,14 @@ static void act_tell(int argc, char **argv)
 {
 	child_say((struct fsc_fact){ .type = FSC_FACT_TRACE, .u.trace.rank = -1 });
 	for (int i = 1; i < argc; i++)
-		child_say((struct fsc_fact){ .type = FSC_FACT_LOSS, .u.loss = { argv[i], 0 } });
+		child_say((struct fsc_fact){ .type = FSC_FACT_LOSS, .u.loss = { argv[i], 0, -1 } });
 	for (int fd = 3; fd < 1024; fd++)
 		if (fcntl(fd, F_GETFD) >= 0)
-			child_say(
-				(struct fsc_fact){ .type = FSC_FACT_LOSS, .u.loss = { "fd", fd } });
+			child_say((struct fsc_fact){ .type = FSC_FACT_LOSS,
+						     .u.loss = { "fd", fd, -1 } });
 	if (getpgrp() == getpid())
-		child_say((struct fsc_fact){ .type = FSC_FACT_LOSS, .u.loss = { "own group", 1 } });
+		child_say((struct fsc_fact){ .type = FSC_FACT_LOSS,
+					     .u.loss = { "own group", 1, -1 } });
 	child_say((struct fsc_fact){ .type = FSC_FACT_SEGMENT_WANTED });
 	close(child_receive_fd());
 	child_say((struct fsc_fact){ .type = FSC_FACT_TRACE_END });

@@ -11,11 +11,11 @@ export function LossTable({ losses }: { losses: Loss[] }) {
 	const list = losses.filter((l) => l.count > 0).sort((a, b) => b.count - a.count);
 	if (list.length === 0) return <p class="dim">No losses: every event of the file is in this trace as it was.</p>;
 	return (
-		<table class="data">
-			<thead><tr><th scope="col">Repair or loss</th><th scope="col">Counter</th><th scope="col" class="num">Events</th></tr></thead>
+		<table class="data" title="Bytes count in the file as it is when unpacked. A dash: found when the trace was put in order, so it has no one place.">
+			<thead><tr><th scope="col">Repair or loss</th><th scope="col">Counter</th><th scope="col" class="num">Events</th><th scope="col" class="num">First at byte</th></tr></thead>
 			<tbody>
 				{list.map((l) => (
-					<tr key={l.code}><td>{lossLabel(l.code)}</td><td><code>{l.code}</code></td><td class="num">{int(l.count)}</td></tr>
+					<tr key={l.code}><td>{lossLabel(l.code)}</td><td><code>{l.code}</code></td><td class="num">{int(l.count)}</td><td class="num">{l.first_offset === undefined ? '–' : int(l.first_offset)}</td></tr>
 				))}
 			</tbody>
 		</table>

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Shapes of the JSON answers (server/api/openapi.json is the contract). Times are ns relative to t_base_ns.
 
-export type Loss = { code: string; count: number };
+export type Loss = { code: string; count: number; first_offset?: number };
 export type ErrorBody = { code: string; message: string; detail?: unknown; request_id?: string };
 export type BundleError = { code: string; message: string; file?: string; offset?: number };
 export type State = 'queued' | 'indexing' | 'ready' | 'failed';
