@@ -112,11 +112,13 @@ torture: ## the n-th allocation or file operation fails, over upload and index (
 	@FSC_TORTURE=$(TORTURE) FSC_TEST_TIMEOUT=20000 $(MAKE) --no-print-directory MODE=asan unit-run T=/test_torture
 
 KILLS ?= 200
+FLIPS ?= 10000
 .PHONY: soak
-soak: node-bundles ## the kill -9 tests with KILLS=200 kills (20 in make test)
+soak: node-bundles ## the kill -9 tests with KILLS=200 kills (20 in make test), FLIPS=10000 changed bytes of a file of each format
 	@$(MAKE) --no-print-directory MODE=debug -j$(JOBS) programs
 	@FSC_KILLS=$(KILLS) $(MAKE) --no-print-directory MODE=debug unit T=jobs/test_kill9
 	@FSC_KILLS=$(KILLS) scripts/run-node.sh e2e/kill9
+	@FSC_FLIPS=$(FLIPS) FSC_TEST_TIMEOUT=3000 $(MAKE) --no-print-directory MODE=asan -j$(JOBS) unit T=formats/test_flips
 
 SECS ?= 20
 fuzz: ## libFuzzer on each target for SECS seconds (F=name picks one)
