@@ -77,7 +77,16 @@ SRC_formats := \
 	lib/formats/gpu_args.c \
 	lib/formats/json_scan_simd.c \
 	lib/formats/json_tok.c \
+	lib/formats/launch_args.c \
 	lib/formats/launch_pairs.c \
+	lib/formats/nsys.c \
+	lib/formats/nsys_db.c \
+	lib/formats/nsys_gpu.c \
+	lib/formats/nsys_host.c \
+	lib/formats/nsys_names.c \
+	lib/formats/nsys_queries.c \
+	lib/formats/nsys_ranges.c \
+	lib/formats/nsys_vfs.c \
 	lib/formats/perfetto_args.c \
 	lib/formats/perfetto_clock.c \
 	lib/formats/perfetto_event.c \
@@ -352,6 +361,8 @@ TESTS_formats := \
 	tests/unit/formats/test_perfetto_expected.c \
 	tests/unit/formats/test_json_tok.c \
 	tests/unit/formats/test_kineto.c \
+	tests/unit/formats/test_nsys.c \
+	tests/unit/formats/test_nsys_hostile.c \
 	tests/unit/formats/test_reader_hostile.c \
 	tests/unit/formats/test_reader_tolerance.c \
 	tests/unit/formats/test_xplane.c
@@ -462,6 +473,7 @@ FUZZ_bundle := \
 
 FUZZ_formats := \
 	tests/fuzz/fuzz_json.c \
+	tests/fuzz/fuzz_nsys.c \
 	tests/fuzz/fuzz_perfetto.c \
 	tests/fuzz/fuzz_xplane.c
 
@@ -514,6 +526,7 @@ MAY_collector := collector bundle base
 
 PKG_base := libisal zlib libzstd libxxhash libcrypto
 PKG_bundle := libarchive jansson
+PKG_formats := sqlite3
 PKG_demo := libarchive
 PKG_store := sqlite3
 PKG_http := libmicrohttpd

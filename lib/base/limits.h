@@ -39,7 +39,8 @@
 /* protobuf traces */
 #define FSC_MAX_PACKET_BYTES (64 * FSC_MIB) /* one packet, also unpacked */
 /* binary traces */
-#define FSC_MAX_PLANE_BYTES (1 * FSC_GIB) /* one plane of an XSpace, which is held in memory */
+#define FSC_MAX_PLANE_BYTES (1 * FSC_GIB)    /* one plane of an XSpace, which is held in memory */
+#define FSC_MAX_DATABASE_BYTES (1 * FSC_GIB) /* a database that has to be copied to be read */
 
 /* control documents (jansson) and HTTP */
 #define FSC_MAX_CONTROL_JSON (8 * FSC_MIB)

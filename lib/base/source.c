@@ -4,9 +4,11 @@
 
 #include <errno.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "base/alloc.h"
+#include "base/fs.h"
 #include "base/source_int.h"
 
 #define STEP_MAX ((size_t)1 << 26)
@@ -43,6 +45,11 @@ void fsc_source_free(struct fsc_source *s)
 {
 	if (s)
 		s->ops->free(s);
+}
+
+int fsc_source_plain_fd(struct fsc_source *s)
+{
+	return s->ops->plain_fd ? s->ops->plain_fd(s) : -1;
 }
 
 struct mem_source {
@@ -109,7 +116,22 @@ static enum fsc_status fd_read(struct fsc_source *s, void *buf, size_t cap, size
 	return r ? FSC_OK : FSC_END;
 }
 
-static const struct fsc_source_ops fd_ops = { .name = "fd", .read = fd_read, .free = plain_free };
+/* The source has to have begun at the file's first byte. */
+static int fd_plain(struct fsc_source *s)
+{
+	struct fd_source *f = (struct fd_source *)s;
+	struct stat sb;
+	off_t at = lseek(f->fd, 0, SEEK_CUR);
+
+	if (at < 0 || (uint64_t)at != s->consumed || fsc_fs_fstat(f->fd, &sb) < 0 ||
+	    !S_ISREG(sb.st_mode))
+		return -1;
+	return f->fd;
+}
+
+static const struct fsc_source_ops fd_ops = {
+	.name = "fd", .read = fd_read, .free = plain_free, .plain_fd = fd_plain
+};
 
 struct fsc_source *fsc_source_fd(int fd)
 {

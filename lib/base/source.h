@@ -27,7 +27,8 @@ struct fsc_source_ops {
 	const char *name;
 	enum fsc_status (*read)(struct fsc_source *s, void *buf, size_t cap, size_t *n,
 				struct fsc_err *err);
-	void (*free)(struct fsc_source *s); /* frees s itself */
+	void (*free)(struct fsc_source *s);    /* frees s itself */
+	int (*plain_fd)(struct fsc_source *s); /* NULL: never one; see fsc_source_plain_fd */
 };
 struct fsc_source {
 	const struct fsc_source_ops *ops;
@@ -37,6 +38,11 @@ struct fsc_source {
 fsc_nodiscard enum fsc_status fsc_source_read(struct fsc_source *s, void *buf, size_t cap,
 					      size_t *n, struct fsc_err *err);
 void fsc_source_free(struct fsc_source *s); /* NULL is fine */
+
+/* The descriptor of the regular file whose bytes, from its first on, are exactly what this source gives, for readers
+ * that have to read at any place (pread). Borrowed. -1 when there is none: the bytes were decompressed, come out of an
+ * archive or a pipe. What was read so far does not matter, and the file's position is left alone. */
+int fsc_source_plain_fd(struct fsc_source *s);
 
 /* Constructors abort only when memory is gone. */
 struct fsc_source *fsc_source_mem(const void *p, size_t n); /* borrows p */

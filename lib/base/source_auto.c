@@ -193,9 +193,18 @@ static void auto_free(struct fsc_source *s)
 	fsc_free(a);
 }
 
-static const struct fsc_source_ops auto_ops = { .name = "auto",
-						.read = auto_read,
-						.free = auto_free };
+static int auto_plain(struct fsc_source *s)
+{
+	struct auto_source *a = (struct auto_source *)s;
+
+	if (!a->resolved)
+		resolve(a);
+	return a->layered ? -1 : fsc_source_plain_fd(a->chain);
+}
+
+static const struct fsc_source_ops auto_ops = {
+	.name = "auto", .read = auto_read, .free = auto_free, .plain_fd = auto_plain
+};
 
 struct fsc_source *fsc_source_auto_within(struct fsc_source *inner,
 					  struct fsc_source_budget *budget)

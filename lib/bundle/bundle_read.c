@@ -231,9 +231,17 @@ static void member_free(struct fsc_source *s)
 	(void)s; /* part of the bundle */
 }
 
-static const struct fsc_source_ops member_ops = { .name = "member",
-						  .read = member_read,
-						  .free = member_free };
+/* A single file is the upload itself. */
+static int member_plain(struct fsc_source *s)
+{
+	const struct fsc_bundle *b = ((struct member_source *)s)->b;
+
+	return fsc_bundle_is_archive(b) ? -1 : fsc_source_plain_fd(b->src);
+}
+
+static const struct fsc_source_ops member_ops = {
+	.name = "member", .read = member_read, .free = member_free, .plain_fd = member_plain
+};
 
 static enum fsc_status view_read(struct fsc_source *s, void *buf, size_t cap, size_t *n,
 				 struct fsc_err *err)
@@ -246,9 +254,14 @@ static void view_free(struct fsc_source *s)
 	fsc_free(s);
 }
 
-static const struct fsc_source_ops view_ops = { .name = "view",
-						.read = view_read,
-						.free = view_free };
+static int view_plain(struct fsc_source *s)
+{
+	return fsc_source_plain_fd(((struct view_source *)s)->inner);
+}
+
+static const struct fsc_source_ops view_ops = {
+	.name = "view", .read = view_read, .free = view_free, .plain_fd = view_plain
+};
 
 struct fsc_source *fsc_bundle_member_source(struct fsc_bundle *b)
 {

@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "formats/chrome.h"
+#include "formats/nsys.h"
 #include "formats/perfetto.h"
 #include "formats/reader.h"
 #include "formats/xplane.h"
@@ -10,6 +11,7 @@
 static const struct fsc_reader readers[] = {
 	{ .name = "trace_json", .sniff = fsc_chrome_sniff, .read = fsc_chrome_read },
 	{ .name = "perfetto", .sniff = fsc_perfetto_sniff, .read = fsc_perfetto_read },
+	{ .name = "nsys", .sniff = fsc_nsys_sniff, .read = fsc_nsys_read },
 	{ .name = "xplane", .sniff = fsc_xplane_sniff, .read = fsc_xplane_read },
 };
 

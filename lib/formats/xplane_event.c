@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* One event to one slice: its time, kind, launch row, correlation and arrows. */
 #include "base/num.h"
+#include "formats/launch_args.h"
 #include "formats/xplane_int.h"
 
 #define TRY(call)                             \
@@ -27,6 +28,7 @@ struct event {
 	bool aggregated;
 	struct xp_facts facts;
 	struct fsc_build_slice s;
+	struct fsc_launch launch; /* of a stream */
 	uint32_t slice;
 };
 
@@ -197,6 +199,45 @@ static enum fsc_status event_kind(struct xplane *x, struct event *e)
 
 /* ---- args ---- */
 
+static int32_t to_i32(double v)
+{
+	return v >= 0 && v <= INT32_MAX ? (int32_t)v : -1;
+}
+
+static bool has_launch(const struct event *e)
+{
+	const struct xp_facts *f = &e->facts;
+
+	return f->is_kernel || f->is_memcpy || f->is_memset;
+}
+
+static void fill_launch(struct fsc_launch *l, const struct event *e)
+{
+	double grid[3] = { -1, -1, -1 }, block[3] = { -1, -1, -1 };
+	double regs = -1, shared[2] = { -1, -1 }, occ = -1, bytes = -1;
+	const struct xp_facts *f = &e->facts;
+
+	fsc_launch_clear(l);
+	fsc_xp_detail(&regs, 1, f->kernel, "regs:");
+	fsc_xp_detail(&shared[0], 1, f->kernel, "static_shared:");
+	fsc_xp_detail(&shared[1], 1, f->kernel, "dynamic_shared:");
+	fsc_xp_detail(grid, 3, f->kernel, "grid:");
+	fsc_xp_detail(block, 3, f->kernel, "block:");
+	fsc_xp_detail(&occ, 1, f->kernel, "occ_pct:");
+	fsc_xp_detail(&bytes, 1, f->bytes, "size:");
+	l->registers = to_i32(regs);
+	if (shared[0] >= 0 && shared[1] >= 0)
+		l->shared_bytes = to_i32(shared[0] + shared[1]);
+	if (occ >= 0 && occ <= 100)
+		l->occupancy_pct = (float)occ;
+	if (bytes >= 0 && bytes < 9e15)
+		l->bytes = (int64_t)bytes;
+	for (int i = 0; i < 3; i++) {
+		l->grid[i] = to_i32(grid[i]);
+		l->block[i] = to_i32(block[i]);
+	}
+}
+
 static enum fsc_status take_stats(struct xplane *x, struct event *e, struct fsc_cur c, uint32_t num)
 {
 	struct fsc_pb_field f;
@@ -222,6 +263,13 @@ static enum fsc_status event_args(struct xplane *x, struct event *e)
 			fsc_json_strn(&x->json, (const char *)m->name.p, fsc_cur_left(&m->name));
 		}
 	}
+	if (e->line->kind == XP_STREAM) {
+		const struct fsc_track *t = &fsc_build_trace(x->b)->tracks.v[e->line->track];
+
+		fill_launch(&e->launch, e);
+		fsc_launch_args_put(&x->json, t->device, t->context, t->stream,
+				    e->facts.correlation, &e->launch);
+	}
 	fsc_json_obj_end(&x->json);
 	e->s.args = FSC_NO_ARGS;
 	if (x->args.failed == FSC_ELIMIT)
@@ -235,45 +283,6 @@ static enum fsc_status event_args(struct xplane *x, struct event *e)
 }
 
 /* ---- what hangs on a slice ---- */
-
-static int32_t to_i32(double v)
-{
-	return v >= 0 && v <= INT32_MAX ? (int32_t)v : -1;
-}
-
-static enum fsc_status launch_row(struct xplane *x, const struct event *e)
-{
-	double grid[3] = { -1, -1, -1 }, block[3] = { -1, -1, -1 };
-	double regs = -1, shared[2] = { -1, -1 }, occ = -1, bytes = -1;
-	const struct xp_facts *f = &e->facts;
-
-	if (!f->is_kernel && !f->is_memcpy && !f->is_memset)
-		return FSC_OK;
-	fsc_xp_detail(&regs, 1, f->kernel, "regs:");
-	fsc_xp_detail(&shared[0], 1, f->kernel, "static_shared:");
-	fsc_xp_detail(&shared[1], 1, f->kernel, "dynamic_shared:");
-	fsc_xp_detail(grid, 3, f->kernel, "grid:");
-	fsc_xp_detail(block, 3, f->kernel, "block:");
-	fsc_xp_detail(&occ, 1, f->kernel, "occ_pct:");
-	fsc_xp_detail(&bytes, 1, f->bytes, "size:");
-	struct fsc_launch l = { .slice = e->slice,
-				.registers = to_i32(regs),
-				.shared_bytes = -1,
-				.blocks_per_sm = -1,
-				.warps_per_sm = -1,
-				.occupancy_pct = occ >= 0 && occ <= 100 ? (float)occ : -1,
-				.graph_id = -1,
-				.graph_node_id = -1,
-				.bytes = bytes >= 0 && bytes < 9e15 ? (int64_t)bytes : -1,
-				.bandwidth_gbs = -1 };
-	if (shared[0] >= 0 && shared[1] >= 0)
-		l.shared_bytes = to_i32(shared[0] + shared[1]);
-	for (int i = 0; i < 3; i++) {
-		l.grid[i] = to_i32(grid[i]);
-		l.block[i] = to_i32(block[i]);
-	}
-	return fsc_build_launch(x->b, &l);
-}
 
 static enum fsc_status put_flow(struct xplane *x, const struct event *e, const char *cat,
 				uint64_t id, uint8_t phase)
@@ -323,8 +332,9 @@ static enum fsc_status put_slice(struct xplane *x, struct event *e)
 	e->s.track = e->line->track;
 	e->s.correlation = e->facts.correlation;
 	TRY(fsc_build_slice(&e->slice, x->b, &e->s));
-	if (fsc_kind_is_gpu_work(e->s.kind))
-		TRY(launch_row(x, e));
+	e->launch.slice = e->slice;
+	if (fsc_kind_is_gpu_work(e->s.kind) && has_launch(e))
+		TRY(fsc_build_launch(x->b, &e->launch));
 	TRY(launch_side(x, e));
 	return flows(x, e);
 }

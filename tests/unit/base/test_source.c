@@ -109,6 +109,54 @@ static void a_pipe_is_read_to_its_end(void **state)
 	waitpid(pid, NULL, 0);
 }
 
+static void wrap_gzip(struct fsc_buf *b);
+
+static void a_plain_file_is_told_from_bytes_that_were_made(void **state)
+{
+	char path[] = "/tmp/fsc-plain-XXXXXX", buf[8];
+	int fd = mkstemp(path), pipes[2];
+	struct fsc_buf gz = FSC_BUF_INIT(1u << 16);
+	struct fsc_err err = FSC_ERR_INIT;
+	struct fsc_source *s;
+	size_t n;
+
+	(void)state;
+	assert_true(fd >= 0);
+	unlink(path);
+	assert_int_equal(write(fd, "0123456789", 10), 10);
+	assert_int_equal(lseek(fd, 0, SEEK_SET), 0);
+	s = fsc_source_auto(fsc_source_fd(fd));
+	assert_int_equal(fsc_source_plain_fd(s), fd);
+	assert_int_equal(fsc_source_read(s, buf, 4, &n, &err), FSC_OK);
+	assert_int_equal(fsc_source_plain_fd(s), fd);
+	fsc_source_free(s);
+	/* it does not begin at the first byte of the file */
+	assert_int_equal(lseek(fd, 3, SEEK_SET), 3);
+	s = fsc_source_fd(fd);
+	assert_int_equal(fsc_source_plain_fd(s), -1);
+	fsc_source_free(s);
+	/* compressed, in memory, from a pipe */
+	fsc_buf_adds(&gz, "0123456789");
+	wrap_gzip(&gz);
+	assert_int_equal(ftruncate(fd, 0), 0);
+	assert_int_equal(pwrite(fd, gz.data, gz.len, 0), gz.len);
+	assert_int_equal(lseek(fd, 0, SEEK_SET), 0);
+	s = fsc_source_auto(fsc_source_fd(fd));
+	assert_int_equal(fsc_source_plain_fd(s), -1);
+	fsc_source_free(s);
+	s = fsc_source_mem("x", 1);
+	assert_int_equal(fsc_source_plain_fd(s), -1);
+	fsc_source_free(s);
+	assert_int_equal(pipe(pipes), 0);
+	s = fsc_source_fd(pipes[0]);
+	assert_int_equal(fsc_source_plain_fd(s), -1);
+	fsc_source_free(s);
+	close(pipes[0]);
+	close(pipes[1]);
+	close(fd);
+	fsc_buf_fini(&gz);
+}
+
 static void a_descriptor_that_cannot_be_read_is_told_again_and_again(void **state)
 {
 	(void)state;
@@ -390,6 +438,7 @@ int main(void)
 		cmocka_unit_test(bytes_before_a_fault_come_first),
 		cmocka_unit_test(a_descriptor_is_read_from_its_position),
 		cmocka_unit_test(a_pipe_is_read_to_its_end),
+		cmocka_unit_test(a_plain_file_is_told_from_bytes_that_were_made),
 		cmocka_unit_test(a_descriptor_that_cannot_be_read_is_told_again_and_again),
 		cmocka_unit_test(up_to_three_layers_are_unwrapped),
 		cmocka_unit_test(a_fourth_layer_is_refused),

@@ -499,30 +499,6 @@ static void a_file_that_was_cut_short_is_refused_where_it_ends(void **state)
 	fsc_buf_fini(&b);
 }
 
-static void no_change_of_one_byte_is_more_than_an_error(void **state)
-{
-	struct fsc_buf b = FSC_BUF_INIT(1u << 20);
-	uint64_t seed = 1;
-
-	(void)state;
-	host_planes(&b);
-	gpu_plane(&b);
-	tpu_plane(&b);
-	for (int i = 0; i < 10000; i++) {
-		struct fsc_err err = FSC_ERR_INIT;
-		size_t at;
-		char was;
-
-		seed = seed * 6364136223846793005ULL + 1442695040888963407ULL;
-		at = (size_t)(seed >> 33) % b.len;
-		was = b.data[at];
-		b.data[at] = (char)(was ^ (1 << (seed >> 20 & 7)));
-		fsc_trace_free(read_trace_text(b.data, b.len, &err));
-		b.data[at] = was;
-	}
-	fsc_buf_fini(&b);
-}
-
 static void damage_is_told_with_its_place(void **state)
 {
 	struct fsc_buf b = FSC_BUF_INIT(1u << 16), c = FSC_BUF_INIT(1u << 16);
@@ -672,7 +648,6 @@ int main(void)
 		cmocka_unit_test(what_is_not_read_is_counted),
 		cmocka_unit_test(a_file_without_events_is_no_timeline),
 		cmocka_unit_test(a_file_that_was_cut_short_is_refused_where_it_ends),
-		cmocka_unit_test(no_change_of_one_byte_is_more_than_an_error),
 		cmocka_unit_test(damage_is_told_with_its_place),
 		cmocka_unit_test(lengths_that_lie_allocate_nothing),
 		cmocka_unit_test(it_is_told_by_its_bytes),

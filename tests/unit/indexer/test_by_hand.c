@@ -235,10 +235,35 @@ static int teardown(void **state)
 	return nftw(dir, remove_entry, 16, FTW_DEPTH | FTW_PHYS);
 }
 
+/* The sandbox allows no open(): SQLite reads the descriptor that is there, or a copy in memory. */
+static void a_database_is_read_in_the_sandbox_plain_and_packed(void **state)
+{
+	char file[4096], out[4096], input[4096], command[9000];
+
+	(void)state;
+	test_src(input, sizeof(input), "tests/golden/nsys/input.sqlite");
+	for (int packed = 0; packed < 2; packed++) {
+		if (packed) {
+			snprintf(command, sizeof(command), "gzip -c '%s' > '%s'", input,
+				 scratch(file, "x.sqlite.gz"));
+			assert_int_equal(system(command), 0);
+		}
+		assert_int_equal(RUN(packed ? file : input, "--out", scratch(out, "nsys"),
+				     "--summary"),
+				 0);
+		json_t *doc = document(), *t = json_array_get(json_object_get(doc, "traces"), 0);
+		assert_string_equal(text(t, "format"), "nsys");
+		assert_string_equal(text(t, "host"), "node-9");
+		assert_int_equal(num(json_object_get(t, "launch"), "pairs"), 3);
+		json_decref(doc);
+	}
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(a_sound_file_gives_a_segment_and_a_document),
+		cmocka_unit_test(a_database_is_read_in_the_sandbox_plain_and_packed),
 		cmocka_unit_test(steps_choose_what_the_analysis_covers),
 		cmocka_unit_test(a_failed_member_shows_in_status_and_document),
 		cmocka_unit_test(bad_input_and_bad_options_give_status_2),
