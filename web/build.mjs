@@ -8,6 +8,7 @@ import { dirname, extname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { brotliCompressSync, constants, gzipSync } from 'node:zlib';
 import { buildGuide } from './guide.mjs';
+import { buildLosses } from './losses.mjs';
 
 const here = dirname(fileURLToPath(import.meta.url));
 const final = join(here, '../build/web');
@@ -63,6 +64,7 @@ const html = readFileSync(join(here, 'index.html'), 'utf8')
 writeFileSync(join(out, 'index.html'), html);
 
 buildGuide(join(here, '../docs'), out);
+buildLosses(join(here, '../docs'), out);
 
 const files = [];
 const walk = (dir) => {

@@ -83,6 +83,7 @@ static enum fsc_status add_ref(void *ctx, const struct fsc_row *row, struct fsc_
 	t->member = fsc_row_text0(row, 2, r->rows.a, &r->ok);
 	t->slot = fsc_row_int(row, 3, 0);
 	t->rank = fsc_row_int(row, 4, -1);
+	t->format = fsc_row_text0(row, 6, r->rows.a, &r->ok);
 	return r->ok ? FSC_OK : fsc_store_nomem(err);
 }
 

@@ -216,7 +216,7 @@ fsc_nodiscard enum fsc_status fsc_store_bundle_losses(struct fsc_store *s, struc
 
 struct fsc_trace_ref {
 	int64_t id;
-	const char *name, *member;
+	const char *name, *member, *format;
 	int64_t slot, rank; /* rank -1 unknown */
 };
 struct fsc_trace_refs {

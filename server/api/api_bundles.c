@@ -197,6 +197,7 @@ static void emit_trace_refs(struct fsc_json *j, const struct fsc_trace_refs *t)
 		fsc_json_kid(j, "id", (uint64_t)t->items[i].id);
 		fsc_json_kstr(j, "name", t->items[i].name);
 		fsc_json_kstr(j, "member", t->items[i].member);
+		fsc_json_kstr(j, "format", t->items[i].format);
 		fsc_api_null_int(j, "rank", t->items[i].rank);
 		fsc_json_kstr(j, "state", "ready");
 		fsc_json_obj_end(j);

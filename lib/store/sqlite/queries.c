@@ -151,7 +151,7 @@ const char *const fsc_sqlite_queries[FSC_Q_COUNT] = {
 				"JOIN loss l ON l.trace = t.id WHERE t.bundle = ?1 "
 				"GROUP BY l.code ORDER BY c DESC, l.code",
 	[FSC_Q_BUNDLE_TRACES] =
-		"SELECT id, name, member, slot, rank, segment FROM trace WHERE bundle = ?1 "
+		"SELECT id, name, member, slot, rank, segment, format FROM trace WHERE bundle = ?1 "
 		"ORDER BY member, slot",
 	[FSC_Q_BUNDLE_DELETE] = "DELETE FROM bundle WHERE project = ?1 AND id = ?2",
 	[FSC_Q_BUNDLE_REFS] = "SELECT COUNT(*) FROM bundle WHERE sha256 = ?1 "

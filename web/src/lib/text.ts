@@ -2,6 +2,7 @@
 // Names of traces and of loss counters as people read them. Pure.
 import type { Loss, Trace, TraceRow } from './types';
 import { int } from './format';
+import { splitLosses } from './losses';
 
 export function traceTitle(t: Pick<Trace | TraceRow, 'job' | 'name' | 'rank' | 'world_size'>): string {
 	const head = t.job || t.name;
@@ -19,10 +20,24 @@ export function lossLabel(code: string): string {
 }
 
 export function lossSummary(losses: readonly Loss[] | undefined): string {
-	const list = (losses ?? []).filter((l) => l.count > 0);
-	if (list.length === 0) return 'no losses';
-	const events = list.reduce((a, l) => a + l.count, 0);
-	return `${int(list.length)} ${list.length === 1 ? 'kind' : 'kinds'} of repair, ${int(events)} ${events === 1 ? 'event' : 'events'}`;
+	const { repairs, remarks } = splitLosses(losses);
+	if (repairs.length === 0) return remarks.length === 0 ? 'no losses' : `no losses, ${int(remarks.length)} ${remarks.length === 1 ? 'remark' : 'remarks'}`;
+	const events = repairs.reduce((a, l) => a + l.count, 0);
+	return `${int(repairs.length)} ${repairs.length === 1 ? 'kind' : 'kinds'} of repair, ${int(events)} ${events === 1 ? 'event' : 'events'}`;
+}
+
+const FORMATS: Record<string, string> = {
+	kineto: 'PyTorch profiler (Kineto JSON)',
+	chrome_json: 'Chrome trace event JSON',
+	perfetto: 'Perfetto protobuf',
+	xplane: 'XLA XPlane',
+	nsys: 'Nsight Systems SQLite',
+};
+
+/** The format that was found in the bytes, as people know it. */
+export function formatLabel(format: string | null | undefined): string {
+	if (!format) return '';
+	return FORMATS[format] ?? format.replace(/_/g, ' ');
 }
 
 const STAGES: Record<string, string> = {

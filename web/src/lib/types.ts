@@ -56,7 +56,7 @@ export type Bundle = {
 	error?: BundleError | null;
 	failures?: { file: string; outcome: string; code: string; message: string; offset?: number | null }[];
 	losses?: Loss[];
-	traces?: { id: string; name: string; rank?: number | null; state?: string }[];
+	traces?: { id: string; name: string; format?: string; rank?: number | null; state?: string }[];
 };
 export type UploadReply = { id: string; sha256: string; state: State; duplicate: boolean };
 

@@ -10,6 +10,7 @@ import { LossTable } from '../components/losses';
 import { getJson, send } from '../lib/api';
 import { bytes, dateTime, int } from '../lib/format';
 import { useInterval, useLoad } from '../lib/load';
+import { formatLabel } from '../lib/text';
 import type { Bundle } from '../lib/types';
 import { Working } from './list_table';
 
@@ -58,7 +59,7 @@ function Body({ b, onChanged, onDeleted }: { b: Bundle; onChanged: () => void; o
 			{(b.traces?.length ?? 0) > 0 && (
 				<section>
 					<h3>{int(b.traces!.length)} {b.traces!.length === 1 ? 'trace' : 'traces'}</h3>
-					<ul class="plain">{b.traces!.map((t) => <li key={t.id}><a href={`/traces/${t.id}`}>{t.name}</a></li>)}</ul>
+					<ul class="plain">{b.traces!.map((t) => <li key={t.id}><a href={`/traces/${t.id}`}>{t.name}</a> <span class="dim">{formatLabel(t.format)}</span></li>)}</ul>
 				</section>
 			)}
 			{(b.failures?.length ?? 0) > 0 && <Failures b={b} />}

@@ -14,7 +14,7 @@ import { PerfettoButton } from '../components/perfetto_button';
 import { getJson } from '../lib/api';
 import { dateTime, durLong, int } from '../lib/format';
 import { useInterval, useLoad } from '../lib/load';
-import { traceTitle } from '../lib/text';
+import { formatLabel, traceTitle } from '../lib/text';
 import { tombstoneOf } from '../lib/tombstone';
 import type { Storage, Trace } from '../lib/types';
 import { parseState } from '../lib/urlstate';
@@ -125,6 +125,7 @@ function gpuName(t: Trace): string {
 function Facts({ t }: { t: Trace }) {
 	const gpu = gpuName(t);
 	const facts: [string, string][] = [];
+	if (t.format) facts.push(['format', formatLabel(t.format)]);
 	if (t.host) facts.push(['host', t.host]);
 	if (gpu) facts.push(['GPU', gpu]);
 	if (t.started) facts.push(['started', dateTime(t.started)]);
