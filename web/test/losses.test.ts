@@ -21,7 +21,7 @@ test('every counter that readers, builder and indexer raise has words', () => {
 	for (const dir of ['lib/formats', 'lib/model', 'indexer'])
 		for (const f of readdirSync(root + dir).filter((n) => n.endsWith('.c'))) {
 			const s = readFileSync(`${root}${dir}/${f}`, 'utf8');
-			const codes = [...s.matchAll(/fsc_(?:build_loss|losses_add)\([^"();]*(?:\([^()]*\)[^"();]*)*"([a-z0-9_]+)"/g), ...(f === 'chrome_meta.c' ? s.matchAll(/\{ "([a-z0-9_]+)", (?:r->|c->)/g) : [])];
+			const codes = [...s.matchAll(/fsc_(?:build_loss|losses_add|build_loss_at|losses_add_at)\([^"();]*(?:\([^()]*\)[^"();]*)*"([a-z0-9_]+)"/g), ...(f === 'chrome_meta.c' ? s.matchAll(/\{ "([a-z0-9_]+)", &?(?:r->|c->)/g) : [])];
 			for (const [, code] of codes) if (!wordsOf(words, code!)) missing.push(`${dir}/${f}: ${code}`);
 		}
 	assert.deepEqual(missing, []);
