@@ -353,6 +353,7 @@ TESTS_bundle := \
 	tests/unit/bundle/test_zip.c
 
 TESTS_formats := \
+	tests/unit/formats/test_broken_input.c \
 	tests/unit/formats/test_chrome_json.c \
 	tests/unit/formats/test_chrome_phases.c \
 	tests/unit/formats/test_expected.c \

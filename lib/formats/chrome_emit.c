@@ -2,6 +2,8 @@
 /* Gives scanned events to the builder: which track, which kind, which typed rows. */
 #include "formats/chrome_int.h"
 
+#include <float.h>
+
 #include "base/alloc.h"
 #include "base/json_scan.h"
 #include "base/num.h"
@@ -126,7 +128,11 @@ static int64_t arg_i64(const struct chrome *c, enum chrome_arg a, int64_t none)
 static float arg_float(const struct chrome *c, enum chrome_arg a)
 {
 	double v;
-	return c->have_arg >> a & 1 && fsc_chrome_double(&v, &c->a[a]) ? (float)v : -1.0f;
+	/* What no float holds would become infinite. */
+	return c->have_arg >> a & 1 && fsc_chrome_double(&v, &c->a[a]) && v > -FLT_MAX &&
+			       v < FLT_MAX
+		       ? (float)v
+		       : -1.0f;
 }
 
 static enum fsc_status text_id(uint32_t *id, struct chrome *c, const struct fsc_jt_val *v)
@@ -497,6 +503,11 @@ bool fsc_chrome_id(uint64_t *id, const struct fsc_jt_val *v)
 	if (v->type == FSC_JT_NUM && fsc_chrome_i64(&i, v)) {
 		*id = (uint64_t)i;
 		return true;
+	}
+	/* A number past int64 (a hash, an address) is told apart by its digits. */
+	if (v->type == FSC_JT_NUM) {
+		*id = fsc_chrome_hash(v->s, v->n);
+		return v->n > 0;
 	}
 	if (v->type != FSC_JT_STR)
 		return false;

@@ -170,12 +170,13 @@ struct chrome {
 	struct fsc_jt_count no_phase, no_ts, bad_ts, x_no_dur, x_bad_dur, inexact, args_too_big,
 		bad_counter, no_id, commas, empty, bad_correlation, bad_stream, metadata_unknown,
 		memory_devices, flow_args, samples, unreadable,
-		plain_items; /* array items that are no events */
-	uint64_t events;     /* with a phase */
-	uint64_t wasted;     /* chrome_resync.c */
+		plain_items;	 /* array items that are no events */
+	uint64_t events;	 /* with a phase */
+	uint64_t wasted, broken; /* chrome_resync.c */
 
 	/* the file */
 	struct fsc_buf meta; /* owned; canonical top-level values */
+	bool lost_member;    /* the last one of the top level was no JSON */
 	bool kineto, saw_events_key, saw_array;
 	struct fsc_buf keys; /* owned; first top-level keys, for messages */
 	uint64_t bytes_reported;

@@ -439,6 +439,7 @@ static enum fsc_status read_member(struct chrome *c, const char **p, struct memb
 		}
 		if (c->t.fail != FSC_JT_MORE) {
 			m->state = MEMBER_LOST;
+			c->lost_member = true;
 			return bad_metadata(c, p);
 		}
 		c->t.repairs = repairs;
@@ -537,12 +538,15 @@ static enum fsc_status object(struct chrome *c, const char **p)
 		}
 		if (ch == 0 && *p >= c->t.end)
 			return truncated(c);
-		if (want_comma)
-			fsc_jt_note(&c->t, &c->commas, 1, *p);
+		uint64_t at = fsc_jt_offset(&c->t, *p);
+		c->lost_member = false;
 		enum fsc_status st = one_member(c, p);
 		if (st != FSC_OK)
 			return st == FSC_END ? FSC_OK : st;
-		want_comma = true;
+		/* What is missing around text that is no JSON is part of that fault. */
+		if (want_comma && !c->lost_member)
+			fsc_jt_note_at(&c->t, &c->commas, 1, at);
+		want_comma = !c->lost_member;
 	}
 }
 
@@ -599,6 +603,9 @@ static enum fsc_status not_a_timeline(struct chrome *c)
 		guess = "a JSON list of lists or values, such as PyTorch's raw memory timeline";
 	else if (c->saw_array)
 		guess = "an empty JSON list";
+	else if (has_key(c, "ph") && has_key(c, "pid"))
+		guess = "it is one event, or one on each line: put them into a list, [ ... ], with "
+			"commas between them";
 	else if (has_key(c, "rocprofiler-sdk-tool"))
 		guess = "rocprofiler-sdk output, not a trace-event file";
 	else if (has_key(c, "nodes") && has_key(c, "schema"))

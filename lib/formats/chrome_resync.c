@@ -24,7 +24,10 @@ static const char *candidate(const char *p, const char *end)
 	return NULL;
 }
 
-/* Is the object at *p an event? FSC_OK yes, FSC_END no. */
+#define EVENT_KEYS \
+	(1u << F_PH | 1u << F_TS | 1u << F_PID | 1u << F_TID | 1u << F_NAME | 1u << F_CAT)
+
+/* Is the object at *p an event? FSC_OK yes, FSC_END no. One that begins as an event and is broken, too, counts. */
 static enum fsc_status is_event(struct chrome *c, const char **p)
 {
 	for (;;) {
@@ -32,8 +35,10 @@ static enum fsc_status is_event(struct chrome *c, const char **p)
 		if (q)
 			return c->in_samples || c->have >> F_PH & 1 ? FSC_OK : FSC_END;
 		c->wasted += (uint64_t)(c->t.fail_at - *p);
-		if (c->t.fail != FSC_JT_MORE)
+		if (c->t.fail != FSC_JT_MORE) {
+			c->broken += (c->have & EVENT_KEYS) != 0;
 			return FSC_END;
+		}
 		enum fsc_status st = fsc_chrome_fill(c, p);
 		if (st != FSC_OK)
 			return st;
@@ -45,6 +50,7 @@ enum fsc_status fsc_chrome_resync(struct chrome *c, const char **p)
 	struct fsc_jt_count *k = &c->unreadable;
 	uint64_t at = fsc_jt_offset(&c->t, *p);
 	enum fsc_status st = FSC_END;
+	c->broken = 1;
 	++*p;
 	while (k->n < MAX_UNREADABLE && c->wasted < MAX_WASTED) {
 		const char *q = candidate(*p, c->t.end);
@@ -65,7 +71,7 @@ enum fsc_status fsc_chrome_resync(struct chrome *c, const char **p)
 			break;
 	}
 	fsc_chrome_undo(c);
-	if (st == FSC_OK && !k->n++)
-		k->first = at;
+	if (st == FSC_OK)
+		fsc_jt_note_at(&c->t, k, c->broken, at);
 	return st == FSC_OK || st == FSC_END ? st : FSC_END;
 }

@@ -77,6 +77,14 @@ const struct fsc_reader *fsc_reader_pick(const uint8_t *head, size_t n, struct f
 		return best;
 	if (is_wrapped(head, n, err))
 		return NULL;
+	if (n >= 2 &&
+	    ((head[0] == 0xFF && head[1] == 0xFE) || (head[0] == 0xFE && head[1] == 0xFF) ||
+	     (head[0] == '{' && !head[1]) || (!head[0] && head[1] == '{'))) {
+		fsc_err_set(err, FSC_EUNSUPPORTED, "encoding_unsupported",
+			    "this is UTF-16 text: write it as UTF-8 (iconv -f UTF-16 -t UTF-8)");
+		fsc_err_at(err, NULL, 0);
+		return NULL;
+	}
 	size_t i = skip_blank(head, n);
 	if (i == n)
 		fsc_err_set(err, FSC_EUNSUPPORTED, "empty_file",
