@@ -74,6 +74,7 @@ SRC_formats := \
 	lib/formats/chrome_rare.c \
 	lib/formats/chrome_resync.c \
 	lib/formats/chrome_stack.c \
+	lib/formats/chrome_xla.c \
 	lib/formats/gpu_args.c \
 	lib/formats/json_scan_simd.c \
 	lib/formats/json_tok.c \
@@ -356,6 +357,7 @@ TESTS_formats := \
 	tests/unit/formats/test_broken_input.c \
 	tests/unit/formats/test_chrome_json.c \
 	tests/unit/formats/test_chrome_phases.c \
+	tests/unit/formats/test_chrome_xla.c \
 	tests/unit/formats/test_expected.c \
 	tests/unit/formats/test_flips.c \
 	tests/unit/formats/test_identity_kinds.c \

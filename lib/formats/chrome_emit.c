@@ -597,7 +597,12 @@ static enum fsc_status complete(struct chrome *c)
 	TRY(fill_slice(&s, &cat, c));
 	TRY(event_ident(&ident, c));
 	TRY(slice_track(&s.track, c, class_of(c, cat), ident));
+	bool xla = FSC_UNLIKELY(c->xla.devices.n) && !has(c, F_CAT);
+	if (xla)
+		TRY(fsc_chrome_xla_slice(c, ident, &s));
 	TRY(fsc_build_slice(&slice, c->b, &s));
+	if (xla)
+		TRY(fsc_chrome_xla_rows(c, ident, slice, &s));
 	return slice_rows(c, slice, &s);
 }
 
@@ -854,9 +859,11 @@ static enum fsc_status metadata(struct chrome *c)
 	if (field_is(c, F_NAME, "process_name")) {
 		TRY(arg_text(&text, c, A_NAME));
 		fsc_build_name_process(c->b, process, text);
+		return fsc_chrome_xla_process(c, process, text);
 	} else if (field_is(c, F_NAME, "thread_name")) {
 		TRY(arg_text(&text, c, A_NAME));
 		fsc_build_name_ident(c->b, ident, text);
+		return fsc_chrome_xla_thread(c, ident, text);
 	} else if (field_is(c, F_NAME, "process_labels")) {
 		TRY(arg_text(&text, c, A_LABELS));
 		fsc_build_label_process(c->b, process, text);

@@ -9,6 +9,8 @@
 
 #include "base/limits.h"
 #include "formats/json_tok.h"
+#include "formats/launch_args.h"
+#include "formats/launch_pairs.h"
 #include "formats/reader.h"
 #include "model/build.h"
 #include "model/classify.h"
@@ -125,6 +127,26 @@ struct chrome_stacks {
 	struct fsc_jt_count unknown, too_deep, limit, unreadable;
 };
 
+/* XLA's traces (chrome_xla.c): what the names of processes and threads say. */
+#define CHROME_XLA_LINES 1024u
+struct chrome_xla_line {
+	uint32_t ident, process;
+	int32_t stream; /* of "Stream #13(...)"; -1: another line */
+	bool is_ops;
+};
+struct chrome_xla_device {
+	uint32_t process;
+	int32_t ordinal; /* FSC_NO_ORDINAL: the name has none */
+	bool has_streams;
+};
+struct chrome_xla {
+	FSC_VEC(struct chrome_xla_device) devices; /* empty: no trace of XLA */
+	FSC_VEC(struct chrome_xla_line) lines;
+	size_t last; /* line that was found before */
+	struct fsc_launch_pairs pairs;
+	uint64_t unmatched;
+};
+
 struct chrome_ident {
 	int64_t pid, tid;
 	uint32_t ident;
@@ -160,6 +182,7 @@ struct chrome {
 	struct chrome_cat cats[CHROME_CATS], odd_cat;
 	FSC_VEC(struct chrome_memory) memories;
 	struct chrome_stacks stacks;
+	struct chrome_xla xla;
 	bool stack_waits; /* the args of the event under way wait for its stack */
 	bool in_samples;  /* the items are those of the top-level list "samples" */
 	uint8_t *kinds;	  /* owned; by string id: cls << 4 | kind, 0 unknown */
@@ -248,6 +271,15 @@ enum fsc_status fsc_chrome_top_value(struct chrome *c, const char *key, size_t k
 				     const char *json, size_t n);
 /* Names all counted losses in the trace. */
 void fsc_chrome_name_losses(struct chrome *c);
+
+/* chrome_xla.c: names of processes and threads; a slice without category, before and after it is made. */
+enum fsc_status fsc_chrome_xla_process(struct chrome *c, uint32_t process, uint32_t name);
+enum fsc_status fsc_chrome_xla_thread(struct chrome *c, uint32_t ident, uint32_t name);
+enum fsc_status fsc_chrome_xla_slice(struct chrome *c, uint32_t ident, struct fsc_build_slice *s);
+enum fsc_status fsc_chrome_xla_rows(struct chrome *c, uint32_t ident, uint32_t slice,
+				    const struct fsc_build_slice *s);
+enum fsc_status fsc_chrome_xla_finish(struct chrome *c);
+void fsc_chrome_xla_fini(struct chrome *c);
 
 /* Numbers of values; numeric strings count as numbers. */
 bool fsc_chrome_i64(int64_t *out, const struct fsc_jt_val *v);

@@ -629,6 +629,8 @@ static enum fsc_status deliver(struct chrome *c)
 	if (!c->events)
 		return not_a_timeline(c);
 	st = fsc_chrome_stacks_resolve(c);
+	if (st == FSC_OK)
+		st = fsc_chrome_xla_finish(c);
 	if (st != FSC_OK)
 		return no_memory(c, st);
 	fsc_chrome_name_losses(c);
@@ -680,6 +682,7 @@ out:
 	fsc_buf_fini(&c->keys);
 	fsc_vec_fini(&c->memories);
 	fsc_chrome_stacks_fini(c);
+	fsc_chrome_xla_fini(c);
 	fsc_free(c->kinds);
 	fsc_free(c->args);
 	fsc_free(c);

@@ -4,6 +4,8 @@
 
 #include <math.h>
 
+#include "base/num.h"
+
 static void put_ordinal(struct fsc_json *j, const char *key, int32_t v)
 {
 	if (v != FSC_NO_ORDINAL)
@@ -68,4 +70,57 @@ void fsc_launch_clear(struct fsc_launch *l)
 				  .graph_node_id = -1,
 				  .bytes = -1,
 				  .bandwidth_gbs = -1 };
+}
+
+void fsc_launch_detail(double *out, int n, struct fsc_cur text, const char *key)
+{
+	size_t key_n = strlen(key), left = fsc_cur_left(&text);
+	const char *p = left ? memmem(text.p, left, key, key_n) : NULL;
+	const char *end = (const char *)text.end;
+
+	if (!p)
+		return;
+	p += key_n;
+	for (int i = 0; i < n; i++) {
+		const char *from = p;
+		double d;
+
+		while (p < end && ((*p >= '0' && *p <= '9') || *p == '.' || *p == '-'))
+			p++;
+		if (fsc_parse_double(&d, from, (size_t)(p - from)))
+			out[i] = d;
+		if (p == end || *p++ != ',')
+			return;
+	}
+}
+
+static int32_t to_i32(double v)
+{
+	return v >= 0 && v <= INT32_MAX ? (int32_t)v : -1;
+}
+
+void fsc_launch_details(struct fsc_launch *l, struct fsc_cur kernel, struct fsc_cur bytes)
+{
+	double grid[3] = { -1, -1, -1 }, block[3] = { -1, -1, -1 };
+	double regs = -1, shared[2] = { -1, -1 }, occ = -1, size = -1;
+
+	fsc_launch_clear(l);
+	fsc_launch_detail(&regs, 1, kernel, "regs:");
+	fsc_launch_detail(&shared[0], 1, kernel, "static_shared:");
+	fsc_launch_detail(&shared[1], 1, kernel, "dynamic_shared:");
+	fsc_launch_detail(grid, 3, kernel, "grid:");
+	fsc_launch_detail(block, 3, kernel, "block:");
+	fsc_launch_detail(&occ, 1, kernel, "occ_pct:");
+	fsc_launch_detail(&size, 1, bytes, "size:");
+	l->registers = to_i32(regs);
+	if (shared[0] >= 0 && shared[1] >= 0)
+		l->shared_bytes = to_i32(shared[0] + shared[1]);
+	if (occ >= 0 && occ <= 100)
+		l->occupancy_pct = (float)occ;
+	if (size >= 0 && size < 9e15)
+		l->bytes = (int64_t)size;
+	for (int i = 0; i < 3; i++) {
+		l->grid[i] = to_i32(grid[i]);
+		l->block[i] = to_i32(block[i]);
+	}
 }

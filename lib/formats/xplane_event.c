@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* One event to one slice: its time, kind, launch row, correlation and arrows. */
 #include "base/num.h"
-#include "formats/launch_args.h"
 #include "formats/xplane_int.h"
 
 #define TRY(call)                             \
@@ -129,13 +128,6 @@ static const char *name_of(struct xplane *x, const struct event *e, size_t *n)
 	return fsc_strtab_get(fsc_build_trace(x->b)->strings, e->s.name, n);
 }
 
-/* Operations that hold others, which are on the same line below them. */
-static bool holds_ops(struct fsc_cur category)
-{
-	return fsc_xp_is(category, "while") || fsc_xp_is(category, "conditional") ||
-	       fsc_xp_is(category, "call");
-}
-
 static enum fsc_status work_kind(struct xplane *x, struct event *e)
 {
 	const struct xp_facts *f = &e->facts;
@@ -151,10 +143,12 @@ static enum fsc_status work_kind(struct xplane *x, struct event *e)
 					  : f->is_memset ? FSC_CAT_MEMSET
 							 : FSC_CAT_KERNEL,
 					  name, n);
-	if (cat_n && holds_ops(f->hlo_category))
-		e->s.kind = FSC_KIND_GPU_OTHER;
-	else if (cat_n && fsc_classify(FSC_CAT_KERNEL, hlo, cat_n) == FSC_KIND_COMM)
-		e->s.kind = FSC_KIND_COMM;
+	if (cat_n) {
+		enum fsc_kind k = fsc_classify(FSC_CAT_KERNEL, hlo, cat_n);
+
+		if (k == FSC_KIND_COMM || k == FSC_KIND_GPU_OTHER)
+			e->s.kind = (uint8_t)k;
+	}
 	return set_cat(x, e,
 		       e->s.kind == FSC_KIND_MEMCPY   ? XP_CAT_MEMCPY
 		       : e->s.kind == FSC_KIND_MEMSET ? XP_CAT_MEMSET
@@ -199,43 +193,11 @@ static enum fsc_status event_kind(struct xplane *x, struct event *e)
 
 /* ---- args ---- */
 
-static int32_t to_i32(double v)
-{
-	return v >= 0 && v <= INT32_MAX ? (int32_t)v : -1;
-}
-
 static bool has_launch(const struct event *e)
 {
 	const struct xp_facts *f = &e->facts;
 
 	return f->is_kernel || f->is_memcpy || f->is_memset;
-}
-
-static void fill_launch(struct fsc_launch *l, const struct event *e)
-{
-	double grid[3] = { -1, -1, -1 }, block[3] = { -1, -1, -1 };
-	double regs = -1, shared[2] = { -1, -1 }, occ = -1, bytes = -1;
-	const struct xp_facts *f = &e->facts;
-
-	fsc_launch_clear(l);
-	fsc_xp_detail(&regs, 1, f->kernel, "regs:");
-	fsc_xp_detail(&shared[0], 1, f->kernel, "static_shared:");
-	fsc_xp_detail(&shared[1], 1, f->kernel, "dynamic_shared:");
-	fsc_xp_detail(grid, 3, f->kernel, "grid:");
-	fsc_xp_detail(block, 3, f->kernel, "block:");
-	fsc_xp_detail(&occ, 1, f->kernel, "occ_pct:");
-	fsc_xp_detail(&bytes, 1, f->bytes, "size:");
-	l->registers = to_i32(regs);
-	if (shared[0] >= 0 && shared[1] >= 0)
-		l->shared_bytes = to_i32(shared[0] + shared[1]);
-	if (occ >= 0 && occ <= 100)
-		l->occupancy_pct = (float)occ;
-	if (bytes >= 0 && bytes < 9e15)
-		l->bytes = (int64_t)bytes;
-	for (int i = 0; i < 3; i++) {
-		l->grid[i] = to_i32(grid[i]);
-		l->block[i] = to_i32(block[i]);
-	}
 }
 
 static enum fsc_status take_stats(struct xplane *x, struct event *e, struct fsc_cur c, uint32_t num)
@@ -266,7 +228,7 @@ static enum fsc_status event_args(struct xplane *x, struct event *e)
 	if (e->line->kind == XP_STREAM) {
 		const struct fsc_track *t = &fsc_build_trace(x->b)->tracks.v[e->line->track];
 
-		fill_launch(&e->launch, e);
+		fsc_launch_details(&e->launch, e->facts.kernel, e->facts.bytes);
 		fsc_launch_args_put(&x->json, t->device, t->context, t->stream,
 				    e->facts.correlation, &e->launch);
 	}

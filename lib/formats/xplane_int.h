@@ -12,6 +12,7 @@
 #include "base/json_out.h"
 #include "base/limits.h"
 #include "base/pb_read.h"
+#include "formats/launch_args.h"
 #include "formats/launch_pairs.h"
 #include "formats/reader.h"
 #include "model/build.h"
@@ -142,8 +143,6 @@ enum fsc_status fsc_xp_stat_read(struct xplane *x, struct xp_stat *s, struct fsc
 /* Appends the stat to x->args and what it means to facts (may be NULL). A stat that args has already is passed over. */
 enum fsc_status fsc_xp_stat_take(struct xplane *x, struct xp_facts *facts, struct fsc_cur body);
 void fsc_xp_args_begin(struct xplane *x);
-/* Parses "key:1,2,3" out of details such as "regs:32 grid:1,1,1". Unset numbers stay. */
-void fsc_xp_detail(double *out, int n, struct fsc_cur text, const char *key);
 
 static inline bool fsc_xp_starts(struct fsc_cur c, const char *s)
 {

@@ -130,7 +130,7 @@ static int32_t stream_of(const struct xp_line *l)
 {
 	double v = -1;
 
-	fsc_xp_detail(&v, 1, l->name, "Stream #");
+	fsc_launch_detail(&v, 1, l->name, "Stream #");
 	if (v < 0)
 		v = (double)l->id;
 	return v >= 0 && v <= INT32_MAX ? (int32_t)v : FSC_NO_ORDINAL;

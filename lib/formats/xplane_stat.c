@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Stats: the args of events, and what in them is more than an argument. */
-#include "base/num.h"
 #include "formats/xplane_int.h"
 
 #include <math.h>
@@ -34,28 +33,6 @@ enum fsc_status fsc_xp_stat_read(struct xplane *x, struct xp_stat *s, struct fsc
 		}
 	}
 	return body.failed ? fsc_xp_corrupt(x, &body, "a stat") : FSC_OK;
-}
-
-void fsc_xp_detail(double *out, int n, struct fsc_cur text, const char *key)
-{
-	size_t key_n = strlen(key), left = fsc_cur_left(&text);
-	const char *p = left ? memmem(text.p, left, key, key_n) : NULL;
-	const char *end = (const char *)text.end;
-
-	if (!p)
-		return;
-	p += key_n;
-	for (int i = 0; i < n; i++) {
-		const char *from = p;
-		double d;
-
-		while (p < end && ((*p >= '0' && *p <= '9') || *p == '.' || *p == '-'))
-			p++;
-		if (fsc_parse_double(&d, from, (size_t)(p - from)))
-			out[i] = d;
-		if (p == end || *p++ != ',')
-			return;
-	}
 }
 
 /* ---- meaning ---- */

@@ -145,6 +145,8 @@ static const char *const hlo_comm[] = {
 	"recv-done",
 	NULL,
 };
+/* Hold the operations of their bodies, which are rows below them. */
+static const char *const hlo_holds[] = { "while", "conditional", "call", NULL };
 static const char *const hlo_copy[] = { "copy-start", "copy-done", NULL };
 static const char *const memory_starts[] = {
 	"Memcpy", "Memset", "hipMemcpy", "hipMemset", "dma",
@@ -207,6 +209,8 @@ static enum fsc_kind kernel_kind(const char *s, size_t n)
 		return FSC_KIND_COMM;
 	if (is_hlo(s, n, hlo_copy))
 		return FSC_KIND_MEMCPY;
+	if (is_hlo(s, n, hlo_holds))
+		return FSC_KIND_GPU_OTHER;
 	if (any_start(s, n, comm_starts) || any_part(s, n, comm_parts))
 		return FSC_KIND_COMM;
 	if (any_start(s, n, memory_starts))

@@ -11,7 +11,7 @@
  *  - one-shot and two-shot all-reduce kernels of vLLM, SGLang, TensorRT-LLM and PyTorch symmetric memory
  *    (cross_device_reduce_1stage, one_shot_all_reduce, multimem_all_reduce ...), likewise;
  *  - HLO collectives of XLA (all-reduce.7, all-gather-start.2, send.1 ...) are communication, copy-start and
- *    copy-done are copies;
+ *    copy-done are copies; while, conditional and call, which hold other operations, stay unclassified;
  *  - a hip* name is not communication: hipMemcpy* and hipMemset* are copies and sets, the rest of HIP's
  *    names in a GPU row are runtime artefacts and stay "other";
  *  - ROCm writes copies and sets as kernels (CopyDeviceToHost, FillBuffer, __amd_rocclr_copyBuffer ...): they

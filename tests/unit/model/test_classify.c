@@ -49,6 +49,7 @@ static void operations_of_xla_are_told_by_their_opcode(void **state)
 	assert_int_equal(kind("kernel", "all-gather-start"), FSC_KIND_COMM);
 	assert_int_equal(kind("kernel", "send.12"), FSC_KIND_COMM);
 	assert_int_equal(kind("kernel", "copy-done.3"), FSC_KIND_MEMCPY);
+	assert_int_equal(kind("kernel", "while.4"), FSC_KIND_GPU_OTHER);
 	/* not just a beginning */
 	assert_int_equal(kind("kernel", "sendKernel"), FSC_KIND_COMPUTE);
 	assert_int_equal(kind("kernel", "all-reduce.7x"), FSC_KIND_COMPUTE);
