@@ -18,7 +18,7 @@
 #include "segment/seg_read.h"
 
 /* Raised whenever a number below can change for the same segment. */
-#define FSC_ANALYSIS_VERSION 1
+#define FSC_ANALYSIS_VERSION 2
 
 #define FSC_DEVICE_UNKNOWN (-1) /* GPU work on a track that names no device */
 #define FSC_STREAM_UNKNOWN (-1)
