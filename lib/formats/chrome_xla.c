@@ -217,7 +217,7 @@ enum fsc_status fsc_chrome_xla_finish(struct chrome *c)
 	if (!c->xla.devices.n)
 		return FSC_OK;
 	TRY(fsc_launch_pairs_bind(&c->xla.pairs, c->b, &c->xla.unmatched));
-	fsc_build_loss(c->b, "launch_without_call", c->xla.unmatched);
+	fsc_build_loss_at(c->b, "launch_without_call", c->xla.unmatched, -1);
 	return FSC_OK;
 }
 

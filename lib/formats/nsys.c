@@ -54,26 +54,26 @@ static void name_losses(struct nsys *x)
 {
 	const struct {
 		const char *code;
-		uint64_t n;
+		const struct fsc_jt_count *n;
 	} all[] = {
-		{ "row_unreadable", x->n.bad_row },
-		{ "event_bad_ts", x->n.bad_time },
-		{ "name_missing", x->n.no_name },
-		{ "utf8_repaired", x->n.utf8 },
-		{ "control_character", x->n.zeros },
-		{ "blob_left_out", x->n.blobs },
-		{ "number_not_finite", x->n.nonfinite },
-		{ "args_too_big", x->n.too_big },
-		{ "tables_not_read", x->n.tables },
-		{ "table_not_plain", x->n.not_plain },
-		{ "nvtx_event_not_read", x->n.nvtx_other },
-		{ "launch_without_call", x->n.launches },
-		{ "wal_not_read", x->n.wal },
-		{ "meta_value_too_big", x->n.meta_too_big },
+		{ "row_unreadable", &x->n.bad_row },
+		{ "event_bad_ts", &x->n.bad_time },
+		{ "name_missing", &x->n.no_name },
+		{ "utf8_repaired", &x->n.utf8 },
+		{ "control_character", &x->n.zeros },
+		{ "blob_left_out", &x->n.blobs },
+		{ "number_not_finite", &x->n.nonfinite },
+		{ "args_too_big", &x->n.too_big },
+		{ "tables_not_read", &x->n.tables },
+		{ "table_not_plain", &x->n.not_plain },
+		{ "nvtx_event_not_read", &x->n.nvtx_other },
+		{ "meta_value_too_big", &x->n.meta_too_big },
 	};
 
 	for (size_t i = 0; i < FSC_ARRAY_LEN(all); i++)
-		fsc_build_loss(x->b, all[i].code, all[i].n);
+		fsc_build_loss_at(x->b, all[i].code, all[i].n->n, (int64_t)all[i].n->first);
+	fsc_build_loss_at(x->b, "launch_without_call", x->launches, -1);
+	fsc_build_loss_at(x->b, "wal_not_read", x->wal, 18);
 }
 
 static enum fsc_status put_meta(struct nsys *x, struct fsc_trace *t)
@@ -119,7 +119,7 @@ static enum fsc_status deliver(struct nsys *x)
 
 	if (!t->slices.n)
 		return no_timeline(x);
-	TRY(fsc_ns_failed(x, fsc_launch_pairs_bind(&x->pairs, x->b, &x->n.launches)));
+	TRY(fsc_ns_failed(x, fsc_launch_pairs_bind(&x->pairs, x->b, &x->launches)));
 	name_losses(x);
 	TRY(fsc_ns_failed(x, put_meta(x, t)));
 	/* The database is not needed to order the trace. */
@@ -127,6 +127,11 @@ static enum fsc_status deliver(struct nsys *x)
 	fsc_buf_fini(&x->raw);
 	TRY(fsc_build_finish(&t, x->b, x->err));
 	return x->sink->trace(x->sink->ctx, t, x->err);
+}
+
+static int64_t where(const void *ctx)
+{
+	return (int64_t)((const struct nsys *)ctx)->where;
 }
 
 static void free_all(struct nsys *x)
@@ -167,6 +172,8 @@ enum fsc_status fsc_nsys_read(struct fsc_source *src, const struct fsc_reader_si
 	fsc_buf_init(&x->unread, FSC_MAX_META_BYTES);
 	memset(x->cat, 0xFF, sizeof(x->cat));
 	x->b = fsc_build_new();
+	if (x->b)
+		fsc_build_where(x->b, where, x);
 	st = x->b ? read_all(x) : fsc_ns_failed(x, FSC_ENOMEM);
 	if (st == FSC_OK)
 		st = deliver(x);

@@ -189,7 +189,7 @@ static enum fsc_status check_header(struct nsys *x)
 	if (big_endian(h + 24, 4) == big_endian(h + 92, 4) &&
 	    big_endian(h + 28, 4) * page > x->vfs.size)
 		return truncated(x, big_endian(h + 28, 4) * page);
-	x->n.wal = h[18] == 2 || h[19] == 2;
+	x->wal = h[18] == 2 || h[19] == 2;
 	return FSC_OK;
 }
 
@@ -318,7 +318,7 @@ static enum fsc_status look(struct nsys *x, const char *table)
 
 	if (rc != SQLITE_DONE)
 		return fsc_ns_sql_failed(x, rc);
-	x->n.not_plain += there && !plain;
+	fsc_ns_note(x, &x->n.not_plain, there && !plain);
 	return plain ? FSC_OK : FSC_END;
 }
 
@@ -331,7 +331,7 @@ static enum fsc_status prepare(sqlite3_stmt **s, struct nsys *x, const char *sql
 		return FSC_OK;
 	if ((rc & 0xff) != SQLITE_ERROR && (rc & 0xff) != SQLITE_AUTH)
 		return fsc_ns_sql_failed(x, rc);
-	x->n.not_plain++;
+	fsc_ns_note(x, &x->n.not_plain, 1);
 	return FSC_END;
 }
 
@@ -369,8 +369,13 @@ void fsc_ns_rows_end(struct ns_row *r)
 
 enum fsc_status fsc_ns_next(struct ns_row *r, struct nsys *x)
 {
+	uint64_t reads = x->vfs.reads;
 	int rc = sqlite3_step(r->s);
 	enum fsc_status st = FSC_END;
+
+	/* pages come in order, but for those that hold strings */
+	if (x->vfs.reads != reads)
+		x->where = x->vfs.last;
 
 	if (rc == SQLITE_ROW && ++r->rows > x->vfs.size / ROW_BYTES_MIN)
 		rc = SQLITE_INTERRUPT;
@@ -423,7 +428,7 @@ static void put_column(struct nsys *x, const struct ns_row *r, int i, const char
 		break;
 	case SQLITE_FLOAT:
 		d = sqlite3_column_double(r->s, i);
-		x->n.nonfinite += isfinite(d) ? 0 : 1;
+		fsc_ns_note(x, &x->n.nonfinite, isfinite(d) ? 0u : 1u);
 		fsc_json_kdouble(&x->json, name, d);
 		break;
 	case SQLITE_TEXT: {
@@ -434,7 +439,7 @@ static void put_column(struct nsys *x, const struct ns_row *r, int i, const char
 		break;
 	}
 	case SQLITE_BLOB:
-		x->n.blobs++;
+		fsc_ns_note(x, &x->n.blobs, 1);
 		break;
 	default:
 		break;
@@ -465,7 +470,7 @@ static enum fsc_status count_rows(struct nsys *x, const struct fsc_nsys_unread *
 		return st == FSC_END ? FSC_OK : st;
 	rc = sqlite3_step(s);
 	if (rc == SQLITE_ROW)
-		fsc_build_loss(x->b, u->code, (uint64_t)sqlite3_column_int64(s, 0));
+		fsc_build_loss_at(x->b, u->code, (uint64_t)sqlite3_column_int64(s, 0), -1);
 	sqlite3_finalize(s);
 	return rc == SQLITE_ROW ? FSC_OK : fsc_ns_sql_failed(x, rc);
 }
@@ -495,7 +500,7 @@ static enum fsc_status unread_table(struct nsys *x, const char *name)
 			return count_rows(x, u);
 	if (is_description(name))
 		return FSC_OK;
-	x->n.tables++;
+	fsc_ns_note(x, &x->n.tables, 1);
 	if (x->unread.len > 4096 || strlen(name) > 256)
 		return FSC_OK;
 	fsc_json_init(&j, &x->unread);

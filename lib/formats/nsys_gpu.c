@@ -98,7 +98,7 @@ static enum fsc_status kernel_name(struct gpu *g)
 		if (st != FSC_END)
 			return st;
 	}
-	g->x->n.no_name++;
+	fsc_ns_note(g->x, &g->x->n.no_name, 1);
 	return FSC_OK;
 }
 

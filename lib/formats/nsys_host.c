@@ -31,17 +31,17 @@ bool fsc_ns_time(int64_t *ts, int64_t *dur, struct nsys *x, const struct ns_row 
 	int64_t end;
 
 	if (!fsc_ns_i64(ts, r, NC_START)) {
-		x->n.bad_row++;
+		fsc_ns_note(x, &x->n.bad_row, 1);
 		return false;
 	}
 	if (!fsc_ns_i64(&end, r, NC_END)) {
 		*dur = FSC_BUILD_PENDING;
-		x->n.bad_row += !may_be_open;
+		fsc_ns_note(x, &x->n.bad_row, !may_be_open);
 		return may_be_open;
 	}
 	if (*ts > INT64_MAX / 2 || *ts < INT64_MIN / 2 || end > INT64_MAX / 2 ||
 	    end < INT64_MIN / 2) {
-		x->n.bad_time++;
+		fsc_ns_note(x, &x->n.bad_time, 1);
 		return false;
 	}
 	*dur = end - *ts;
@@ -60,7 +60,7 @@ enum fsc_status fsc_ns_args_end(uint32_t *args, struct nsys *x)
 	fsc_json_obj_end(&x->json);
 	*args = FSC_NO_ARGS;
 	if (x->args.failed == FSC_ELIMIT) {
-		x->n.too_big++;
+		fsc_ns_note(x, &x->n.too_big, 1);
 		return FSC_OK;
 	}
 	TRY(fsc_buf_status(&x->args));
@@ -74,7 +74,7 @@ static enum fsc_status thread_track(uint32_t *track, int64_t *global, struct nsy
 	uint32_t ident;
 
 	if (!fsc_ns_i64(global, r, NC_GLOBAL_TID)) {
-		x->n.bad_row++;
+		fsc_ns_note(x, &x->n.bad_row, 1);
 		return FSC_END;
 	}
 	TRY(fsc_ns_thread(&ident, x, *global));
@@ -248,7 +248,7 @@ static enum fsc_status keep_range(struct nsys *x, const struct ns_row *r)
 	if (!fsc_ns_time(&k.ts, &dur, x, r, true))
 		return FSC_OK;
 	if (!fsc_ns_i64(&global, r, NC_GLOBAL_TID)) {
-		x->n.bad_row++;
+		fsc_ns_note(x, &x->n.bad_row, 1);
 		return FSC_OK;
 	}
 	k.end = dur == FSC_BUILD_PENDING ? INT64_MAX : k.ts + dur;
@@ -281,7 +281,7 @@ static enum fsc_status take_nvtx(struct nsys *x, const struct ns_row *r)
 
 	fsc_build_count_event(x->b);
 	if (!fsc_ns_i64(&type, r, NC_EVENT_TYPE)) {
-		x->n.bad_row++;
+		fsc_ns_note(x, &x->n.bad_row, 1);
 		return FSC_OK;
 	}
 	switch (type) {
@@ -299,7 +299,7 @@ static enum fsc_status take_nvtx(struct nsys *x, const struct ns_row *r)
 	case EVENT_DOMAIN_END:
 		return FSC_OK;
 	default:
-		x->n.nvtx_other++;
+		fsc_ns_note(x, &x->n.nvtx_other, 1);
 		return FSC_OK;
 	}
 }

@@ -10,6 +10,7 @@
 #include "base/buf.h"
 #include "base/json_out.h"
 #include "base/limits.h"
+#include "formats/json_tok.h"
 #include "formats/launch_args.h"
 #include "formats/launch_pairs.h"
 #include "formats/nsys_vfs.h"
@@ -114,6 +115,7 @@ struct nsys {
 	struct fsc_nsys_vfs vfs;
 	sqlite3 *db;		   /* owned */
 	struct fsc_buf raw;	   /* owned; the database, when it is no plain file */
+	uint64_t where;		   /* offset of the page that the row is on, for counters */
 	uint64_t steps, max_steps; /* of SQLite's machine, in units of its progress handler */
 	bool asking; /* a fixed statement of ours is prepared, that reads no table of the file */
 	sqlite3_stmt *string; /* owned; NULL: there is no table of strings */
@@ -127,9 +129,11 @@ struct nsys {
 	struct fsc_buf args, text, meta, gpus, unread; /* owned */
 	struct fsc_json json;
 	uint16_t cat[16]; /* enum ns_cat; FSC_BUILD_NO_CAT not made yet */
+	uint64_t launches;
+	bool wal;
 	struct {
-		uint64_t bad_row, bad_time, no_name, utf8, zeros, blobs, nonfinite, too_big, tables,
-			not_plain, nvtx_other, launches, wal, meta_too_big;
+		struct fsc_jt_count bad_row, bad_time, no_name, utf8, zeros, blobs, nonfinite,
+			too_big, tables, not_plain, nvtx_other, meta_too_big;
 	} n;
 };
 
@@ -157,6 +161,14 @@ struct fsc_nsys_unread {
 	const char *table, *code, *sql;
 };
 extern const struct fsc_nsys_unread fsc_nsys_unread[];
+
+/* Counts n at the row that is being read. */
+static inline void fsc_ns_note(struct nsys *x, struct fsc_jt_count *k, uint64_t n)
+{
+	if (!k->n)
+		k->first = x->where;
+	k->n += n;
+}
 
 /* ---- nsys.c ---- */
 enum fsc_status fsc_ns_failed(struct nsys *x, enum fsc_status st); /* a status of the builder */

@@ -22,11 +22,11 @@ enum fsc_status fsc_ns_repair(uint32_t *id, struct nsys *x, const char *s, size_
 	for (size_t i = 0; i < n;) {
 		size_t run = strnlen(s + i, n - i);
 
-		x->n.utf8 += fsc_utf8_repair(&x->text, s + i, run);
+		fsc_ns_note(x, &x->n.utf8, fsc_utf8_repair(&x->text, s + i, run));
 		i += run;
 		if (i < n) {
 			fsc_buf_adds(&x->text, "\xEF\xBF\xBD");
-			x->n.zeros++;
+			fsc_ns_note(x, &x->n.zeros, 1);
 			i++;
 		}
 	}
@@ -92,11 +92,11 @@ enum fsc_status fsc_ns_name(uint32_t *id, struct nsys *x, const struct ns_row *r
 	if (fsc_ns_is_text(r, c))
 		return fsc_ns_failed(x, fsc_ns_text(id, x, r, c));
 	if (!fsc_ns_i64(&number, r, c)) {
-		x->n.no_name++;
+		fsc_ns_note(x, &x->n.no_name, 1);
 		return FSC_OK;
 	}
 	st = fsc_ns_string(id, x, number);
-	x->n.no_name += st == FSC_END;
+	fsc_ns_note(x, &x->n.no_name, st == FSC_END);
 	return st == FSC_END ? FSC_OK : st;
 }
 
@@ -215,7 +215,7 @@ static enum fsc_status take_gpu(struct nsys *x, const struct ns_row *r)
 	fsc_json_obj_end(&x->json);
 	if (fsc_buf_status(&x->args) != FSC_OK ||
 	    x->gpus.len + x->args.len > FSC_MAX_META_BYTES / 2) {
-		x->n.meta_too_big++;
+		fsc_ns_note(x, &x->n.meta_too_big, 1);
 		return FSC_OK;
 	}
 	if (x->gpus.len)

@@ -57,6 +57,7 @@ static int file_read(sqlite3_file *f, void *dst, int n, sqlite3_int64 at)
 	else if (v->size - (uint64_t)at < want)
 		have = (size_t)(v->size - (uint64_t)at);
 	v->last = (uint64_t)at;
+	v->reads++;
 	if (v->fd >= 0)
 		rc = read_fd(v, dst, have, (uint64_t)at);
 	else if (have)

@@ -20,7 +20,8 @@ struct fsc_nsys_vfs {
 	const uint8_t *p;
 	uint64_t size;
 	uint64_t last; /* offset of the page that was read last, for messages */
-	int errnum;    /* of a read that failed */
+	uint64_t reads;
+	int errnum; /* of a read that failed */
 	bool registered;
 };
 

@@ -90,11 +90,11 @@ enum fsc_status fsc_xp_text(uint32_t *id, struct xplane *x, struct fsc_cur s)
 	for (size_t i = 0; i < n;) {
 		size_t run = strnlen(p + i, n - i);
 
-		x->n.utf8 += fsc_utf8_repair(&x->text, p + i, run);
+		fsc_xp_note(x, &x->n.utf8, fsc_utf8_repair(&x->text, p + i, run));
 		i += run;
 		if (i < n) {
 			fsc_buf_adds(&x->text, "\xEF\xBF\xBD");
-			x->n.zeros++;
+			fsc_xp_note(x, &x->n.zeros, 1);
 			i++;
 		}
 	}
@@ -191,7 +191,7 @@ static enum fsc_status space_text(struct xplane *x, uint64_t num, uint64_t n)
 	struct fsc_cur c;
 
 	if (n > FSC_MAX_META_BYTES / 8) {
-		x->n.meta_too_big++;
+		fsc_xp_note(x, &x->n.meta_too_big, 1);
 		return skip(x, n);
 	}
 	TRY(take_body(x, n));
@@ -204,7 +204,7 @@ static enum fsc_status space_text(struct xplane *x, uint64_t num, uint64_t n)
 	fsc_json_strn(&j, (const char *)c.p, n);
 	fsc_json_arr_end(&j);
 	if (fsc_buf_status(&one) != FSC_OK || x->texts.len + one.len + 2 > FSC_MAX_META_BYTES / 2) {
-		x->n.meta_too_big++;
+		fsc_xp_note(x, &x->n.meta_too_big, 1);
 	} else {
 		if (x->texts.len)
 			fsc_buf_addc(&x->texts, ',');
@@ -221,7 +221,7 @@ static enum fsc_status space_field(struct xplane *x, uint64_t tag, uint64_t at)
 	if (tag >> 3 == 0 || tag >> 3 >= 1u << 29)
 		return bad_field(x, at);
 	if ((tag & 7) != FSC_PB_BYTES)
-		x->n.fields++;
+		fsc_xp_note(x, &x->n.fields, 1);
 	switch (tag & 7) {
 	case FSC_PB_VARINT:
 		return take_varint(x, &n, false);
@@ -241,7 +241,7 @@ static enum fsc_status space_field(struct xplane *x, uint64_t tag, uint64_t at)
 	}
 	if (tag >> 3 <= SPACE_HOSTNAMES)
 		return space_text(x, tag >> 3, n);
-	x->n.fields++;
+	fsc_xp_note(x, &x->n.fields, 1);
 	return skip(x, n);
 }
 
@@ -253,6 +253,7 @@ static enum fsc_status walk(struct xplane *x)
 
 		if (st == FSC_END)
 			return FSC_OK;
+		x->where = at;
 		if (st == FSC_OK)
 			st = space_field(x, tag, at);
 		if (st != FSC_OK)
@@ -266,28 +267,28 @@ static void name_losses(struct xplane *x)
 {
 	const struct {
 		const char *code;
-		uint64_t n;
+		const struct fsc_jt_count *n;
 	} all[] = {
-		{ "xplane_field_unknown", x->n.fields },
-		{ "time_below_1_ns", x->n.inexact },
-		{ "event_bad_ts", x->n.bad_time },
-		{ "event_aggregated", x->n.aggregated },
-		{ "event_name_missing", x->n.no_name },
-		{ "stat_name_missing", x->n.no_stat },
-		{ "stat_ref_unknown", x->n.bad_ref },
-		{ "stat_bytes_left_out", x->n.bytes },
-		{ "number_not_finite", x->n.nonfinite },
-		{ "args_too_big", x->n.too_big },
-		{ "utf8_repaired", x->n.utf8 },
-		{ "control_character", x->n.zeros },
-		{ "meta_value_too_big", x->n.meta_too_big },
-		{ "duplicate_key", x->n.twice },
-		{ "plane_without_events", x->n.empty_planes },
-		{ "correlation_not_a_number", x->n.bad_corr },
+		{ "xplane_field_unknown", &x->n.fields },
+		{ "time_below_1_ns", &x->n.inexact },
+		{ "event_bad_ts", &x->n.bad_time },
+		{ "event_aggregated", &x->n.aggregated },
+		{ "event_name_missing", &x->n.no_name },
+		{ "stat_name_missing", &x->n.no_stat },
+		{ "stat_ref_unknown", &x->n.bad_ref },
+		{ "stat_bytes_left_out", &x->n.bytes },
+		{ "number_not_finite", &x->n.nonfinite },
+		{ "args_too_big", &x->n.too_big },
+		{ "utf8_repaired", &x->n.utf8 },
+		{ "control_character", &x->n.zeros },
+		{ "meta_value_too_big", &x->n.meta_too_big },
+		{ "duplicate_key", &x->n.twice },
+		{ "plane_without_events", &x->n.empty_planes },
+		{ "correlation_not_a_number", &x->n.bad_corr },
 	};
 
 	for (size_t i = 0; i < FSC_ARRAY_LEN(all); i++)
-		fsc_build_loss(x->b, all[i].code, all[i].n);
+		fsc_build_loss_at(x->b, all[i].code, all[i].n->n, (int64_t)all[i].n->first);
 }
 
 /* {"planes":[...],"texts":[["hostnames","host-0"]]} */
@@ -319,13 +320,18 @@ static enum fsc_status deliver(struct xplane *x)
 		return FSC_EUNSUPPORTED;
 	}
 	TRY(fsc_xp_failed(x, fsc_launch_pairs_bind(&x->pairs, x->b, &unmatched)));
-	fsc_build_loss(x->b, "launch_without_call", unmatched);
+	fsc_build_loss_at(x->b, "launch_without_call", unmatched, -1);
 	name_losses(x);
 	TRY(fsc_xp_failed(x, put_meta(x, t)));
 	/* The bytes are not needed to order the trace. */
 	fsc_buf_fini(&x->raw);
 	TRY(fsc_build_finish(&t, x->b, x->err));
 	return x->sink->trace(x->sink->ctx, t, x->err);
+}
+
+static int64_t where(const void *ctx)
+{
+	return (int64_t)((const struct xplane *)ctx)->where;
 }
 
 static void free_all(struct xplane *x)
@@ -362,6 +368,8 @@ enum fsc_status fsc_xplane_read(struct fsc_source *src, const struct fsc_reader_
 	fsc_buf_init(&x->texts, FSC_MAX_META_BYTES);
 	memset(x->cat, 0xFF, sizeof(x->cat));
 	x->b = fsc_build_new();
+	if (x->b)
+		fsc_build_where(x->b, where, x);
 	st = x->b ? walk(x) : fsc_xp_failed(x, FSC_ENOMEM);
 	if (st == FSC_OK)
 		st = deliver(x);

@@ -51,7 +51,7 @@ static enum fsc_status read_event(struct xplane *x, struct event *e)
 		} else if (f.num == EVENT_DURATION && varint) {
 			e->duration_ps = fsc_pb_int(&f);
 		} else if (f.num != EVENT_STATS || f.wire != FSC_PB_BYTES) {
-			x->n.fields++;
+			fsc_xp_note(x, &x->n.fields, 1);
 		}
 	}
 	return c.failed ? fsc_xp_corrupt(x, &c, "an event") : FSC_OK;
@@ -82,7 +82,7 @@ static bool event_time(struct xplane *x, struct event *e)
 	if (__builtin_add_overflow(e->line->timestamp_ns, ns, &e->s.ts) ||
 	    e->s.ts > INT64_MAX / 2 || e->s.ts < INT64_MIN / 2)
 		return false;
-	x->n.inexact += inexact;
+	fsc_xp_note(x, &x->n.inexact, inexact);
 	return true;
 }
 
@@ -93,7 +93,7 @@ static enum fsc_status no_name(struct xplane *x, struct event *e)
 	char text[40] = "event ";
 	size_t n = 6 + fsc_fmt_i64(text + 6, e->meta_id);
 
-	x->n.no_name++;
+	fsc_xp_note(x, &x->n.no_name, 1);
 	return fsc_build_str(&e->s.name, x->b, text, n);
 }
 
@@ -235,7 +235,7 @@ static enum fsc_status event_args(struct xplane *x, struct event *e)
 	fsc_json_obj_end(&x->json);
 	e->s.args = FSC_NO_ARGS;
 	if (x->args.failed == FSC_ELIMIT)
-		x->n.too_big++;
+		fsc_xp_note(x, &x->n.too_big, 1);
 	else if (fsc_buf_status(&x->args) != FSC_OK)
 		return fsc_xp_failed(x, FSC_ENOMEM);
 	else if (x->args.len > 2)
@@ -306,14 +306,15 @@ enum fsc_status fsc_xp_event(struct xplane *x, const struct xp_line *line, struc
 	struct event e = { .line = line, .body = body, .facts.correlation = FSC_NO_CORRELATION };
 
 	e.facts.kernel = e.facts.bytes = e.facts.hlo_category = fsc_cur_of(body.p, 0);
+	fsc_xp_at(x, body.p);
 	fsc_build_count_event(x->b);
 	TRY(read_event(x, &e));
 	if (e.aggregated) {
-		x->n.aggregated++;
+		fsc_xp_note(x, &x->n.aggregated, 1);
 		return FSC_OK;
 	}
 	if (!event_time(x, &e)) {
-		x->n.bad_time++;
+		fsc_xp_note(x, &x->n.bad_time, 1);
 		return FSC_OK;
 	}
 	e.meta = fsc_xp_table_find(&x->events, e.meta_id);

@@ -12,6 +12,7 @@
 #include "base/json_out.h"
 #include "base/limits.h"
 #include "base/pb_read.h"
+#include "formats/json_tok.h"
 #include "formats/launch_args.h"
 #include "formats/launch_pairs.h"
 #include "formats/reader.h"
@@ -105,10 +106,11 @@ struct xplane {
 	int64_t seen[64];				/* ids of stats that args has */
 	uint32_t n_seen;
 	uint16_t cat[8]; /* enum xp_cat; FSC_BUILD_NO_CAT not made yet */
+	uint64_t where;	 /* offset in the file of what is being read, for counters */
 	struct {
-		uint64_t fields, inexact, bad_time, aggregated, no_name, no_stat, bad_ref, bytes,
-			nonfinite, too_big, utf8, zeros, meta_too_big, twice, empty_planes,
-			bad_corr;
+		struct fsc_jt_count fields, inexact, bad_time, aggregated, no_name, no_stat,
+			bad_ref, bytes, nonfinite, too_big, utf8, zeros, meta_too_big, twice,
+			empty_planes, bad_corr;
 	} n;
 };
 
@@ -122,6 +124,19 @@ enum xp_cat {
 	XP_CAT_USER,
 	XP_CAT_TRACE_ME,
 };
+
+/* Counts n at the place that is being read. */
+static inline void fsc_xp_note(struct xplane *x, struct fsc_jt_count *k, uint64_t n)
+{
+	if (!k->n)
+		k->first = x->where;
+	k->n += n;
+}
+/* What is read from now on begins at p, in the plane's bytes. */
+static inline void fsc_xp_at(struct xplane *x, const uint8_t *p)
+{
+	x->where = x->base + (uint64_t)(p - (const uint8_t *)x->raw.data);
+}
 
 /* The message that c is in is damaged where c stands. */
 enum fsc_status fsc_xp_corrupt(struct xplane *x, const struct fsc_cur *c, const char *what);

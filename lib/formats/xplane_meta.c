@@ -59,6 +59,7 @@ enum fsc_status fsc_xp_table_add(struct xplane *x, struct xp_table *t, struct fs
 	struct fsc_pb_field f;
 	enum fsc_status st;
 
+	fsc_xp_at(x, entry.p);
 	m.name = m.display = m.body = none;
 	while (fsc_pb_next(&entry, &f)) {
 		if (f.num == 1 && f.wire == FSC_PB_VARINT)
@@ -66,7 +67,7 @@ enum fsc_status fsc_xp_table_add(struct xplane *x, struct xp_table *t, struct fs
 		else if (f.num == 2 && f.wire == FSC_PB_BYTES)
 			m.body = f.body;
 		else
-			x->n.fields++;
+			fsc_xp_note(x, &x->n.fields, 1);
 	}
 	if (entry.failed)
 		return fsc_xp_corrupt(x, &entry, "an entry of a table of names");
@@ -98,7 +99,7 @@ void fsc_xp_table_close(struct xplane *x, struct xp_table *t)
 		qsort(t->v.v, t->v.n, sizeof(*t->v.v), by_id);
 	for (size_t i = 0; i < t->v.n; i++) {
 		if (n && t->v.v[n - 1].id == t->v.v[i].id)
-			x->n.twice++;
+			fsc_xp_note(x, &x->n.twice, 1);
 		else
 			t->v.v[n++] = t->v.v[i];
 	}

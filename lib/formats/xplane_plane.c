@@ -120,7 +120,7 @@ static enum fsc_status read_line(struct xplane *x, struct xp_line *l, uint64_t *
 		else if (f.num == LINE_EVENTS && f.wire == FSC_PB_BYTES)
 			++*events;
 		else if (f.num != LINE_DURATION && f.num != LINE_DISPLAY_ID)
-			x->n.fields++;
+			fsc_xp_note(x, &x->n.fields, 1);
 	}
 	return c.failed ? fsc_xp_corrupt(x, &c, "a line") : FSC_OK;
 }
@@ -165,6 +165,7 @@ static enum fsc_status take_line(struct xplane *x, struct fsc_cur body)
 	struct fsc_pb_field f;
 	uint64_t events = 0;
 
+	fsc_xp_at(x, body.p);
 	TRY(read_line(x, &l, &events));
 	x->plane.lines++;
 	x->plane.events += events;
@@ -204,7 +205,7 @@ static enum fsc_status keep_stats(struct xplane *x)
 	fsc_json_obj_end(&j);
 	if (fsc_buf_status(&x->args) != FSC_OK || fsc_buf_status(&one) != FSC_OK ||
 	    x->planes.len + one.len + 2 > FSC_MAX_META_BYTES / 2) {
-		x->n.meta_too_big++;
+		fsc_xp_note(x, &x->n.meta_too_big, 1);
 	} else {
 		if (x->planes.len)
 			fsc_buf_addc(&x->planes, ',');
@@ -229,7 +230,7 @@ static enum fsc_status read_fields(struct xplane *x)
 			TRY(fsc_xp_table_add(x, &x->stats, f.body));
 		else if (f.num > PLANE_STATS ||
 			 (f.wire != (f.num == PLANE_ID ? FSC_PB_VARINT : FSC_PB_BYTES)))
-			x->n.fields++;
+			fsc_xp_note(x, &x->n.fields, 1);
 	}
 	return c.failed ? fsc_xp_corrupt(x, &c, "a plane") : FSC_OK;
 }
@@ -243,7 +244,7 @@ static enum fsc_status look_for_streams(struct xplane *x)
 
 	while (x->plane.kind == XP_DEVICE && !x->plane.has_streams && fsc_pb_next(&c, &f)) {
 		struct xp_line l = { .body = f.body };
-		uint64_t unknown = x->n.fields;
+		struct fsc_jt_count unknown = x->n.fields;
 
 		if (f.num != PLANE_LINES || f.wire != FSC_PB_BYTES)
 			continue;
@@ -278,6 +279,6 @@ enum fsc_status fsc_xp_plane(struct xplane *x)
 	while (fsc_pb_next(&c, &f))
 		if (f.num == PLANE_LINES && f.wire == FSC_PB_BYTES)
 			TRY(take_line(x, f.body));
-	x->n.empty_planes += !p->events;
+	fsc_xp_note(x, &x->n.empty_planes, !p->events);
 	return FSC_OK;
 }

@@ -23,7 +23,7 @@ enum fsc_status fsc_xp_stat_read(struct xplane *x, struct xp_stat *s, struct fsc
 	*s = (struct xp_stat){ .body = fsc_cur_of(body.p, 0) };
 	while (fsc_pb_next(&body, &f)) {
 		if (f.num > STAT_REF || f.wire != wires[f.num - 1]) {
-			x->n.fields++;
+			fsc_xp_note(x, &x->n.fields, 1);
 		} else if (f.num == STAT_ID) {
 			s->id = fsc_pb_int(&f);
 		} else {
@@ -61,7 +61,7 @@ static void take_role(struct xplane *x, struct xp_facts *f, uint8_t role, const 
 	case XP_CORRELATION:
 		if (!number(&f->correlation, s)) {
 			f->correlation = FSC_NO_CORRELATION;
-			x->n.bad_corr++;
+			fsc_xp_note(x, &x->n.bad_corr, 1);
 		}
 		break;
 	case XP_KERNEL_DETAILS:
@@ -127,7 +127,7 @@ static void put_ref(struct xplane *x, const struct xp_stat *s)
 		put_text(x, m->name);
 		return;
 	}
-	x->n.bad_ref++;
+	fsc_xp_note(x, &x->n.bad_ref, 1);
 	fsc_json_uint(&x->json, s->v);
 }
 
@@ -138,7 +138,7 @@ static void put_value(struct xplane *x, const struct xp_stat *s)
 	switch (s->num) {
 	case STAT_DOUBLE:
 		memcpy(&d, &s->v, sizeof(d));
-		x->n.nonfinite += isfinite(d) ? 0 : 1;
+		fsc_xp_note(x, &x->n.nonfinite, isfinite(d) ? 0u : 1u);
 		fsc_json_double(&x->json, d);
 		break;
 	case STAT_UINT:
@@ -179,7 +179,7 @@ enum fsc_status fsc_xp_stat_take(struct xplane *x, struct xp_facts *facts, struc
 	TRY(fsc_xp_stat_read(x, &s, body));
 	m = fsc_xp_table_find(&x->stats, s.id);
 	if (!m) {
-		x->n.no_stat++;
+		fsc_xp_note(x, &x->n.no_stat, 1);
 		return FSC_OK;
 	}
 	if (!first_of(x, s.id))
@@ -187,7 +187,7 @@ enum fsc_status fsc_xp_stat_take(struct xplane *x, struct xp_facts *facts, struc
 	if (facts && m->role)
 		take_role(x, facts, m->role, &s);
 	if (s.num == STAT_BYTES) {
-		x->n.bytes++;
+		fsc_xp_note(x, &x->n.bytes, 1);
 		return FSC_OK;
 	}
 	if (m->name_id == UINT32_MAX)

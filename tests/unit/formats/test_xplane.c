@@ -447,6 +447,30 @@ static void what_is_not_read_is_counted(void **state)
 	fsc_buf_fini(&b);
 }
 
+static void the_first_case_of_each_counter_has_its_place(void **state)
+{
+	struct fsc_buf b = FSC_BUF_INIT(1u << 16);
+	size_t p = xs_plane(&b, 1, "/host:CPU"), l = xs_line(&b, 1, "t", T0), at;
+	struct fsc_trace *t;
+
+	(void)state;
+	xs_plain_event(&b, 1, 0, 1000);
+	at = b.len;
+	xs_plain_event(&b, 40, 0, 1000);
+	xs_plain_event(&b, 41, 0, 1000);
+	xs_end(&b, l);
+	xs_name(&b, 4, 1, "a");
+	xs_end(&b, p);
+	t = read_space(&b);
+	for (uint32_t i = 0; i < t->losses.n; i++)
+		if (!strcmp(t->losses.v[i].code, "event_name_missing"))
+			/* behind the event's tag and length */
+			assert_int_equal(fsc_loss_offset(&t->losses.v[i]), at + 2);
+	assert_int_equal(loss_of(t, "event_name_missing"), 2);
+	fsc_trace_free(t);
+	fsc_buf_fini(&b);
+}
+
 static void a_file_without_events_is_no_timeline(void **state)
 {
 	struct fsc_buf b = FSC_BUF_INIT(1u << 16);
@@ -646,6 +670,7 @@ int main(void)
 		cmocka_unit_test(stats_of_every_type_become_args),
 		cmocka_unit_test(producers_consumers_and_flows_make_arrows),
 		cmocka_unit_test(what_is_not_read_is_counted),
+		cmocka_unit_test(the_first_case_of_each_counter_has_its_place),
 		cmocka_unit_test(a_file_without_events_is_no_timeline),
 		cmocka_unit_test(a_file_that_was_cut_short_is_refused_where_it_ends),
 		cmocka_unit_test(damage_is_told_with_its_place),
