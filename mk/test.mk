@@ -136,7 +136,7 @@ $(BENCH_BINS): $(B)/%: $(B)/%.o $(call libs_of,$(MAY_bench))
 	$(Q)$(CC) $(LDFLAGS_ALL) -o $@ $^ $(call ldlibs_of,$(MAY_bench))
 bench-bins: $(BENCH_BINS)
 bench: ## measure the targets beside their peers (release build; not part of test)
-	@scripts/install-deps.sh nginx-light
+	@scripts/install-deps.sh nginx-light valgrind
 	@$(MAKE) --no-print-directory MODE=release -j$(JOBS) all bench-bins
 	@$(MAKE) --no-print-directory MODE=release bench-run
 .PHONY: bench-run

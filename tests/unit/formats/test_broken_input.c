@@ -163,10 +163,10 @@ static void gzip_members_are_one_text(void **state)
 	static const struct {
 		const char *member[3], *told;
 	} v[] = {
-		{ { "[" N("a") ",", G "]", "" }, "a 1000+1000; good 5000+1000" },
+		{ { ("[" N("a") ","), (G "]"), "" }, "a 1000+1000; good 5000+1000" },
 		{ { "[{\"ph\":\"X\",\"ts\":1,\"du", "r\":1,\"name\":\"a\"}", "]" }, "a 1000+1000" },
-		{ { "", "[" N("a") "]", "\n" }, "a 1000+1000" },
-		{ { "[" N("a") "]", "[" G "]", "" }, "a 1000+1000 ! trailing_data=1" },
+		{ { "", ("[" N("a") "]"), "\n" }, "a 1000+1000" },
+		{ { ("[" N("a") "]"), ("[" G "]"), "" }, "a 1000+1000 ! trailing_data=1" },
 	};
 
 	(void)state;
@@ -225,7 +225,7 @@ static void every_object_is_read_or_counted(void **state)
 	/* after the first three, which are whole, come sound oddities, then events that are no JSON */
 	static const char *const event[] = {
 		G,
-		A("\"l\":[{\"a\":1},{\"b\":[{},{}]}],\"s\":\"}{][\\\"\""),
+		(A("\"l\":[{\"a\":1},{\"b\":[{},{}]}],\"s\":\"}{][\\\"\"")),
 		"{\"name\":\"\\u007d,{\",\"ph\":\"B\",\"ts\":3}",
 		"{ }",
 		"{\"ts\":1}",
