@@ -151,6 +151,9 @@ static enum fsc_status take_body(struct xplane *x, uint64_t n)
 		fsc_err_at(x->err, NULL, (int64_t)x->base);
 		return FSC_ELIMIT;
 	}
+	/* an empty body has an address too */
+	if (!fsc_buf_room(&x->raw, 1))
+		return fsc_xp_failed(x, FSC_ENOMEM);
 	while (n) {
 		size_t step = n < READ_STEP ? (size_t)n : READ_STEP;
 		char *room = fsc_buf_room(&x->raw, step);
