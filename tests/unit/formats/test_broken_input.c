@@ -188,16 +188,17 @@ static void gzip_members_are_one_text(void **state)
 
 /* ---- no event goes uncounted ---- */
 
-/* Objects directly inside the outermost list, by brackets and strings alone. */
-static uint64_t count_objects(const char *p)
+/* Objects directly inside the outermost list, by brackets and strings alone; -1 when those do not close. */
+static int64_t count_objects(const char *p)
 {
-	uint64_t n = 0;
-	int depth = 0;
+	char open[64];
+	size_t depth = 0;
+	int64_t n = 0;
 	bool text = false;
 
 	for (; *p; p++) {
 		if (text) {
-			if (*p == '\\')
+			if (*p == '\\' && p[1])
 				p++;
 			else
 				text = *p != '"';
@@ -205,19 +206,27 @@ static uint64_t count_objects(const char *p)
 			text = true;
 		} else if (*p == '{' || *p == '[') {
 			n += *p == '{' && depth == 1;
-			depth++;
+			if (depth == sizeof(open))
+				return -1;
+			open[depth++] = *p == '{' ? '}' : ']';
 		} else if (*p == '}' || *p == ']') {
-			depth--;
+			if (!depth || open[--depth] != *p)
+				return -1;
 		}
 	}
-	assert_int_equal(depth, 0);
-	return n;
+	return depth || text ? -1 : n;
 }
 
 static uint32_t rnd(uint32_t *x)
 {
 	*x = *x * 1664525u + 1013904223u;
 	return *x >> 8;
+}
+
+/* Events read, and events counted as unreadable. */
+static int64_t told_of(const struct fsc_trace *t)
+{
+	return (int64_t)(t->n_events + loss_of(t, "event_unreadable"));
 }
 
 static void every_object_is_read_or_counted(void **state)
@@ -261,14 +270,49 @@ static void every_object_is_read_or_counted(void **state)
 		struct fsc_trace *t = read_trace_text(b.data, b.len, &err);
 		if (!t)
 			fail_msg("%s: %s at %lld", b.data, err.msg, (long long)err.offset);
-		uint64_t told = t->n_events + loss_of(t, "event_unreadable");
-		if (told != count_objects(b.data))
-			fail_msg("%s: %llu events, told of %llu", b.data,
-				 (unsigned long long)count_objects(b.data),
-				 (unsigned long long)told);
+		if (told_of(t) != count_objects(b.data))
+			fail_msg("%s: %lld events, told of %lld", b.data,
+				 (long long)count_objects(b.data), (long long)told_of(t));
 		fsc_trace_free(t);
 		fsc_buf_fini(&b);
 	}
+}
+
+/* True when brackets and strings of the text close and it is read. */
+static bool flip_is_told(const char *text, size_t n)
+{
+	struct fsc_err err = FSC_ERR_INIT;
+	int64_t objects = count_objects(text);
+	struct fsc_trace *t = read_trace_text(text, n, &err);
+	bool told = t && objects >= 0;
+
+	if (told && told_of(t) != objects)
+		fail_msg("%s: %lld events, told of %lld", text, (long long)objects,
+			 (long long)told_of(t));
+	fsc_trace_free(t);
+	return told;
+}
+
+static void after_a_flip_every_object_is_read_or_counted(void **state)
+{
+	static const char sample[] =
+		"[" G ",\n" A("\"l\":[{\"a\":1},{\"b\":[{},[]]}],\"s\":\"}{]["
+			      "\\\"\"") ",\n" N("C:\\x") ",\n"
+							 "{\"ph\":\"B\",\"name\":\"b\",\"ts\":2.5},"
+							 "\n{\"ph\":\"E\",\"ts\":3},\n"
+							 "{\"ph\":\"C\",\"name\":\"c\",\"ts\":1,"
+							 "\"args\":{\"v\":1.5e3}},\n" G "\n]";
+	char text[sizeof(sample)];
+	unsigned told = 0;
+	uint32_t x = 11;
+
+	(void)state;
+	for (int i = 0; i < 10000; i++) {
+		memcpy(text, sample, sizeof(sample));
+		text[rnd(&x) % (sizeof(sample) - 1)] = (char)(1 + i % 255);
+		told += flip_is_told(text, sizeof(sample) - 1);
+	}
+	assert_true(told > 5000);
 }
 
 int main(void)
@@ -278,6 +322,7 @@ int main(void)
 		cmocka_unit_test(each_kind_has_three_instances_and_a_row_in_the_page),
 		cmocka_unit_test(gzip_members_are_one_text),
 		cmocka_unit_test(every_object_is_read_or_counted),
+		cmocka_unit_test(after_a_flip_every_object_is_read_or_counted),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
