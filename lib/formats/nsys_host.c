@@ -190,6 +190,22 @@ static enum fsc_status take_domain(struct nsys *x, const struct ns_row *r)
 	return fsc_vec_push(&x->domains, d) ? FSC_OK : FSC_ENOMEM;
 }
 
+/* A text of another table into the args. Every row may refer to the same long one, so that what they make of it has the
+ * ratio limit of decompression. */
+static void put_text(struct nsys *x, const char *key, uint32_t id)
+{
+	size_t n = 0;
+	const char *s = fsc_strtab_get(fsc_build_trace(x->b)->strings, id, &n);
+
+	x->expanded += n;
+	if (x->expanded > FSC_RATIO_GRACE_BYTES && x->expanded / FSC_MAX_RATIO > x->vfs.size) {
+		fsc_ns_note(x, &x->n.too_big, 1);
+		return;
+	}
+	fsc_json_key(&x->json, key);
+	fsc_json_strn(&x->json, s, n);
+}
+
 static enum fsc_status nvtx_args(uint32_t *args, struct nsys *x, const struct ns_row *r,
 				 int64_t global)
 {
@@ -202,13 +218,11 @@ static enum fsc_status nvtx_args(uint32_t *args, struct nsys *x, const struct ns
 		TRY(fsc_ns_name(&text, x, r, NC_JSON_TEXT_ID));
 	fsc_ns_args_begin(x);
 	if (name)
-		fsc_json_kstr(&x->json, "domain",
-			      fsc_strtab_get(fsc_build_trace(x->b)->strings, name, NULL));
+		put_text(x, "domain", name);
 	else if (id)
 		fsc_json_kint(&x->json, "domain", id);
 	if (text)
-		fsc_json_kstr(&x->json, "json",
-			      fsc_strtab_get(fsc_build_trace(x->b)->strings, text, NULL));
+		put_text(x, "json", text);
 	if (fsc_ns_i64(&end_tid, r, NC_END_TID) && end_tid && end_tid != global)
 		fsc_json_kint(&x->json, "end thread", (int64_t)((uint64_t)end_tid & 0xFFFFFF));
 	fsc_ns_rest(x, r);

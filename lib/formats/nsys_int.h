@@ -115,6 +115,7 @@ struct nsys {
 	struct fsc_nsys_vfs vfs;
 	sqlite3 *db;		   /* owned */
 	struct fsc_buf raw;	   /* owned; the database, when it is no plain file */
+	uint64_t expanded;	   /* bytes that args took from the tables of names */
 	uint64_t where;		   /* offset of the page that the row is on, for counters */
 	uint64_t steps, max_steps; /* of SQLite's machine, in units of its progress handler */
 	bool asking; /* a fixed statement of ours is prepared, that reads no table of the file */

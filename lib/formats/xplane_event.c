@@ -214,7 +214,9 @@ static enum fsc_status event_args(struct xplane *x, struct event *e)
 {
 	fsc_xp_args_begin(x);
 	TRY(take_stats(x, e, e->body, EVENT_STATS));
-	if (e->meta) {
+	if (e->meta && !fsc_xp_may_expand(x, fsc_cur_left(&e->meta->body))) {
+		fsc_xp_note(x, &x->n.too_big, 1);
+	} else if (e->meta) {
 		const struct xp_meta *m = e->meta;
 
 		TRY(take_stats(x, e, m->body, META_STATS));

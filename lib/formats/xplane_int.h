@@ -105,8 +105,9 @@ struct xplane {
 	struct fsc_json json;				/* into args */
 	int64_t seen[64];				/* ids of stats that args has */
 	uint32_t n_seen;
-	uint16_t cat[8]; /* enum xp_cat; FSC_BUILD_NO_CAT not made yet */
-	uint64_t where;	 /* offset in the file of what is being read, for counters */
+	uint16_t cat[8];   /* enum xp_cat; FSC_BUILD_NO_CAT not made yet */
+	uint64_t expanded; /* bytes that args took from the tables of names */
+	uint64_t where;	   /* offset in the file of what is being read, for counters */
 	struct {
 		struct fsc_jt_count fields, inexact, bad_time, aggregated, no_name, no_stat,
 			bad_ref, bytes, nonfinite, too_big, utf8, zeros, meta_too_big, twice,
@@ -136,6 +137,14 @@ static inline void fsc_xp_note(struct xplane *x, struct fsc_jt_count *k, uint64_
 static inline void fsc_xp_at(struct xplane *x, const uint8_t *p)
 {
 	x->where = x->base + (uint64_t)(p - (const uint8_t *)x->raw.data);
+}
+
+/* True when n more bytes of the tables may go into args: every event may refer to the same long text, so that what
+ * they make of it has the ratio limit of decompression. */
+static inline bool fsc_xp_may_expand(struct xplane *x, size_t n)
+{
+	x->expanded += n;
+	return x->expanded <= FSC_RATIO_GRACE_BYTES || x->expanded / FSC_MAX_RATIO <= x->at;
 }
 
 /* The message that c is in is damaged where c stands. */

@@ -123,11 +123,11 @@ static void put_ref(struct xplane *x, const struct xp_stat *s)
 {
 	const struct xp_meta *m = fsc_xp_table_find(&x->stats, (int64_t)s->v);
 
-	if (m) {
+	if (m && fsc_xp_may_expand(x, fsc_cur_left(&m->name))) {
 		put_text(x, m->name);
 		return;
 	}
-	fsc_xp_note(x, &x->n.bad_ref, 1);
+	fsc_xp_note(x, m ? &x->n.too_big : &x->n.bad_ref, 1);
 	fsc_json_uint(&x->json, s->v);
 }
 

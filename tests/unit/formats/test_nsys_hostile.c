@@ -171,6 +171,22 @@ static void a_database_in_wal_mode_is_read_and_says_so(void **state)
 	free(p);
 }
 
+static void rows_cannot_multiply_a_long_text(void **state)
+{
+	struct fsc_trace *t = nsys_must_read(
+		"CREATE TABLE StringIds (id INTEGER PRIMARY KEY, value TEXT);"
+		"INSERT INTO StringIds VALUES (1, printf('%.*c', 100000, 'x'));"
+		"CREATE TABLE NVTX_EVENTS (start INT, end INT, eventType INT, text TEXT, globalTid "
+		"INT, jsonTextId INT);"
+		"WITH RECURSIVE n(i) AS (SELECT 0 UNION ALL SELECT i+1 FROM n WHERE i < 1999) "
+		"INSERT INTO NVTX_EVENTS SELECT i*10, i*10+5, 59, 'r', 1<<24, 1 FROM n;");
+
+	(void)state;
+	assert_int_equal(t->slices.n, 2000);
+	assert_in_range(loss_of(t, "args_too_big"), 1200, 1999);
+	fsc_trace_free(t);
+}
+
 static void garbage_behind_the_mark_is_refused(void **state)
 {
 	uint8_t p[4096];
@@ -194,6 +210,7 @@ int main(void)
 		cmocka_unit_test(a_file_that_was_cut_short_is_refused),
 		cmocka_unit_test(a_tree_that_branches_without_end_is_stopped),
 		cmocka_unit_test(a_database_in_wal_mode_is_read_and_says_so),
+		cmocka_unit_test(rows_cannot_multiply_a_long_text),
 		cmocka_unit_test(garbage_behind_the_mark_is_refused),
 	};
 

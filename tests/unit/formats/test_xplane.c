@@ -569,6 +569,37 @@ static void lengths_that_lie_allocate_nothing(void **state)
 	fsc_source_free(src);
 }
 
+/* 20,000 events that each refer to 64 KiB of names: what passes 64 MiB and 200 times the file is left out. */
+static void events_cannot_multiply_long_names(void **state)
+{
+	struct fsc_buf b = FSC_BUF_INIT(16u << 20);
+	size_t p = xs_plane(&b, 1, "/host:CPU"), l = xs_line(&b, 1, "t", T0), e, s;
+	char *name = malloc(64 << 10);
+	struct fsc_trace *t;
+
+	(void)state;
+	assert_non_null(name);
+	memset(name, 'x', 64 << 10);
+	name[(64 << 10) - 1] = '\0';
+	for (int i = 0; i < 20000; i++)
+		xs_plain_event(&b, 1, 10000 * i, 1000);
+	xs_end(&b, l);
+	e = pb_begin(&b, 4);
+	pb_int(&b, 1, 1);
+	s = pb_begin(&b, 2);
+	pb_str(&b, 2, name);
+	pb_str(&b, 4, "short");
+	pb_end(&b, s);
+	pb_end(&b, e);
+	xs_end(&b, p);
+	t = read_space(&b);
+	assert_int_equal(t->slices.n, 20000);
+	assert_in_range(loss_of(t, "args_too_big"), 20000 - 2100, 20000 - 1000);
+	fsc_trace_free(t);
+	fsc_buf_fini(&b);
+	free(name);
+}
+
 static void it_is_told_by_its_bytes(void **state)
 {
 	static const uint8_t perfetto[] = { 0x0A, 0x08, 0x12, 0x06, 0x0A,
@@ -675,6 +706,7 @@ int main(void)
 		cmocka_unit_test(a_file_that_was_cut_short_is_refused_where_it_ends),
 		cmocka_unit_test(damage_is_told_with_its_place),
 		cmocka_unit_test(lengths_that_lie_allocate_nothing),
+		cmocka_unit_test(events_cannot_multiply_long_names),
 		cmocka_unit_test(it_is_told_by_its_bytes),
 		cmocka_unit_test(the_synthetic_file_has_the_expected_sums),
 		cmocka_unit_test(the_trace_viewers_json_opens_too),
