@@ -47,66 +47,61 @@ static void tell(struct fsc_buf *b, const struct fsc_analysis *a, const struct f
 	fsc_buf_add(b, "", 0);
 }
 
+static const struct {
+	const char *events, *steps;
+} engines[] = {
+	/* SGLang */
+	{ USER("step[EXTEND bs=15 toks=15360]", 0,
+	       10) "," USER("step[DECODE bs=32]", 20, 5) "," USER("step[DECODE bs=32]", 30, 6),
+	  "0:step[EXTEND bs=15 toks=15360]@0+10 1:step[DECODE bs=32]@20+5 2:step[DECODE "
+	  "bs=32]@30+6" },
+	/* vLLM of several ages, xDiT */
+	{ USER("execute_8192_context_9(sq8155)_generation_37(sq37)", 0,
+	       10) "," USER("execute_context_1(5)_generation_0(0)", 20, 5),
+	  "0:execute_8192_context_9(sq8155)_generation_37(sq37)@0+10 "
+	  "1:execute_context_1(5)_generation_0(0)@20+5" },
+	{ USER("execute_new_3_cached_7", 5, 10) "," USER("execute_new_0_cached_7", 0, 2),
+	  "0:execute_new_0_cached_7@0+2 1:execute_new_3_cached_7@5+10" },
+	{ USER("execute_diffusion_1_256x256", 0, 10), "0:execute_diffusion_1_256x256@0+10" },
+	/* both of one engine are one step, not two */
+	{ USER("step[DECODE bs=32]", 0, 12) "," USER("execute_32_context_0()_generation_32()", 1,
+						     10),
+	  "0:step[DECODE bs=32]@0+12" },
+	/* only what is projected on the stream is there */
+	{ ON_GPU("step[DECODE bs=1]", 3, 4) "," ON_GPU("step[DECODE bs=1]", 9, 4),
+	  "0:step[DECODE bs=1]@0+4 1:step[DECODE bs=1]@6+4" },
+	{ ON_GPU("step[DECODE bs=1]", 3, 4) "," USER("step[DECODE bs=1]", 0, 2),
+	  "0:step[DECODE bs=1]@0+2" },
+	/* the profiler's windows */
+	{ MARK("Iteration Start: PyTorch Profiler",
+	       0) "," MARK("Iteration Start: PyTorch Profiler",
+			   100) "," MARK("Record Window End", 150) "," USER("x", 0, 400),
+	  "0:Iteration Start: PyTorch Profiler@0+100 1:Iteration Start: PyTorch "
+	  "Profiler@100+50" },
+	{ MARK("Iteration Start: a", 0) "," MARK("Iteration Start: a", 100) "," USER("x", 0, 400),
+	  "0:Iteration Start: a@0+100 1:Iteration Start: a@100+300" },
+	{ MARK("Iteration Start: a", 10) "," MARK("Iteration Start: b", 10) "," USER("x", 0, 400),
+	  "" },
+	{ MARK("Iteration Start: a", 10) "," USER("x", 0, 400), "" },
+	/* a ProfilerStep goes before all of them */
+	{ USER("ProfilerStep#3", 0, 50) "," USER("execute_diffusion_1_256x256", 5, 10),
+	  "3:ProfilerStep#3@0+50" },
+	/* not these */
+	{ USER("step", 0, 1) "," USER("step[x", 2, 1) "," USER("execute_", 4, 1) "," USER(
+		  "execute_model", 6, 1) "," EV("cpu_op", "step[DECODE bs=1]", 9, 9, 8, 1, ""),
+	  "" },
+};
+
 static void steps_of_serving_engines_are_steps_where_there_is_no_profiler_step(void **state)
 {
-	static const struct {
-		const char *events, *steps;
-	} v[] = {
-		/* SGLang */
-		{ USER("step[EXTEND bs=15 toks=15360]", 0,
-		       10) "," USER("step[DECODE bs=32]", 20, 5) "," USER("step[DECODE bs=32]", 30,
-									  6),
-		  "0:step[EXTEND bs=15 toks=15360]@0+10 1:step[DECODE bs=32]@20+5 2:step[DECODE "
-		  "bs=32]@30+6" },
-		/* vLLM of several ages, xDiT */
-		{ USER("execute_8192_context_9(sq8155)_generation_37(sq37)", 0,
-		       10) "," USER("execute_context_1(5)_generation_0(0)", 20, 5),
-		  "0:execute_8192_context_9(sq8155)_generation_37(sq37)@0+10 "
-		  "1:execute_context_1(5)_generation_0(0)@20+5" },
-		{ USER("execute_new_3_cached_7", 5, 10) "," USER("execute_new_0_cached_7", 0, 2),
-		  "0:execute_new_0_cached_7@0+2 1:execute_new_3_cached_7@5+10" },
-		{ USER("execute_diffusion_1_256x256", 0, 10),
-		  "0:execute_diffusion_1_256x256@0+10" },
-		/* both of one engine are one step, not two */
-		{ USER("step[DECODE bs=32]", 0,
-		       12) "," USER("execute_32_context_0()_generation_32()", 1, 10),
-		  "0:step[DECODE bs=32]@0+12" },
-		/* only what is projected on the stream is there */
-		{ ON_GPU("step[DECODE bs=1]", 3, 4) "," ON_GPU("step[DECODE bs=1]", 9, 4),
-		  "0:step[DECODE bs=1]@0+4 1:step[DECODE bs=1]@6+4" },
-		{ ON_GPU("step[DECODE bs=1]", 3, 4) "," USER("step[DECODE bs=1]", 0, 2),
-		  "0:step[DECODE bs=1]@0+2" },
-		/* the profiler's windows */
-		{ MARK("Iteration Start: PyTorch Profiler",
-		       0) "," MARK("Iteration Start: PyTorch Profiler",
-				   100) "," MARK("Record Window End", 150) "," USER("x", 0, 400),
-		  "0:Iteration Start: PyTorch Profiler@0+100 1:Iteration Start: PyTorch "
-		  "Profiler@100+50" },
-		{ MARK("Iteration Start: a", 0) "," MARK("Iteration Start: a", 100) "," USER("x", 0,
-											     400),
-		  "0:Iteration Start: a@0+100 1:Iteration Start: a@100+300" },
-		{ MARK("Iteration Start: a", 10) "," MARK("Iteration Start: b", 10) "," USER("x", 0,
-											     400),
-		  "" },
-		{ MARK("Iteration Start: a", 10) "," USER("x", 0, 400), "" },
-		/* a ProfilerStep goes before all of them */
-		{ USER("ProfilerStep#3", 0, 50) "," USER("execute_diffusion_1_256x256", 5, 10),
-		  "3:ProfilerStep#3@0+50" },
-		/* not these */
-		{ USER("step", 0, 1) "," USER("step[x", 2, 1) "," USER("execute_", 4, 1) "," USER(
-			  "execute_model", 6, 1) "," EV("cpu_op", "step[DECODE bs=1]", 9, 9, 8, 1,
-							""),
-		  "" },
-	};
-
 	(void)state;
-	for (size_t i = 0; i < FSC_ARRAY_LEN(v); i++) {
+	for (size_t i = 0; i < FSC_ARRAY_LEN(engines); i++) {
 		struct fsc_seg *s;
 		struct fsc_buf b = FSC_BUF_INIT(4096);
-		struct fsc_analysis a = analyse(&s, v[i].events, "all");
+		struct fsc_analysis a = analyse(&s, engines[i].events, "all");
 
 		tell(&b, &a, s);
-		assert_string_equal(b.data, v[i].steps);
+		assert_string_equal(b.data, engines[i].steps);
 		assert_int_equal(a.n_steps_total, a.steps.n);
 		fsc_buf_fini(&b);
 		fsc_analysis_fini(&a);

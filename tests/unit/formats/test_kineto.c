@@ -36,100 +36,97 @@ static void check_row(const struct row *r)
 
 #define DEV(n, s) "\"device\":" #n ",\"stream\":" #s ",\"correlation\":5"
 
+static const struct row makers[] = {
+	/* NVIDIA */
+	{ EV("kernel", "gemm", 0, 7, 1, 2, DEV(0, 7)), FSC_KIND_COMPUTE, FSC_TRACK_STREAM, 0, 7 },
+	{ EV("gpu_memcpy", "Memcpy HtoD (Pinned -> Device)", 2, 20, 1, 2, DEV(2, 20)),
+	  FSC_KIND_MEMCPY, FSC_TRACK_STREAM, 2, 20 },
+	{ EV("gpu_memset", "Memset (Device)", 1, 7, 1, 2, DEV(1, 7)), FSC_KIND_MEMSET,
+	  FSC_TRACK_STREAM, 1, 7 },
+	{ EV("cuda_runtime", "cudaGraphLaunch", 9, 9, 1, 2, "\"correlation\":5"), FSC_KIND_RUNTIME,
+	  FSC_TRACK_THREAD, NONE, NONE },
+	{ EV("cuda_driver", "cuLaunchKernelEx", 9, 9, 1, 2, "\"correlation\":5"), FSC_KIND_RUNTIME,
+	  FSC_TRACK_THREAD, NONE, NONE },
+	{ EV("cuda_sync", "Stream Sync", 0, 7, 1, 2, "\"stream\":7"), FSC_KIND_SYNC,
+	  FSC_TRACK_ANNOTATION, 0, 7 },
+	/* AMD: HIP calls in CUDA's category, copies as kernels */
+	{ EV("cuda_runtime", "hipLaunchKernel", 9, 9, 1, 2, "\"correlation\":5"), FSC_KIND_RUNTIME,
+	  FSC_TRACK_THREAD, NONE, NONE },
+	{ EV("hip_runtime", "hipStreamSynchronize", 9, 9, 1, 2, "\"correlation\":5"), FSC_KIND_SYNC,
+	  FSC_TRACK_THREAD, NONE, NONE },
+	{ EV("kernel", "CopyDeviceToDevice", 2, 0, 1, 2, DEV(2, 0)), FSC_KIND_MEMCPY,
+	  FSC_TRACK_STREAM, 2, 0 },
+	{ EV("kernel", "CopyHostToDevice", 2, 0, 1, 2, DEV(2, 0)), FSC_KIND_MEMCPY,
+	  FSC_TRACK_STREAM, 2, 0 },
+	{ EV("kernel", "__amd_rocclr_copyBuffer", 2, 0, 1, 2, DEV(2, 0)), FSC_KIND_MEMCPY,
+	  FSC_TRACK_STREAM, 2, 0 },
+	{ EV("kernel", "MEMORY_COPY_DEVICE_TO_HOST", 2, 0, 1, 2, DEV(2, 0)), FSC_KIND_MEMCPY,
+	  FSC_TRACK_STREAM, 2, 0 },
+	{ EV("kernel", "FillBuffer", 2, 0, 1, 2, DEV(2, 0)), FSC_KIND_MEMSET, FSC_TRACK_STREAM, 2,
+	  0 },
+	{ EV("kernel", "__amd_rocclr_fillBufferAligned", 2, 0, 1, 2, DEV(2, 0)), FSC_KIND_MEMSET,
+	  FSC_TRACK_STREAM, 2, 0 },
+	{ EV("kernel", "Marker", 2, 0, 1, 2, DEV(2, 0)), FSC_KIND_GPU_OTHER, FSC_TRACK_STREAM, 2,
+	  0 },
+	{ EV("kernel", "CopyKernel_f32", 2, 0, 1, 2, DEV(2, 0)), FSC_KIND_COMPUTE, FSC_TRACK_STREAM,
+	  2, 0 },
+	/* MTIA: the device is the process, a stream sometimes only the row */
+	{ EV("mtia_ccp_events", "dma_request", 17, 3672, 1, 2, "\"stream\":105"), FSC_KIND_MEMCPY,
+	  FSC_TRACK_STREAM, 17, 105 },
+	{ EV("mtia_ccp_events", "pe_exe", 9, 801, 1, 2, "\"sqid\":1"), FSC_KIND_COMPUTE,
+	  FSC_TRACK_STREAM, 9, 801 },
+	{ EV("mtia_ccp_events", "event_wait", 17, 3774, 1, 2, "\"stream\":108"), FSC_KIND_SYNC,
+	  FSC_TRACK_STREAM, 17, 108 },
+	{ EV("mtia_runtime", "runFunction - job", 9, 9, 1, 2, "\"correlation\":5"),
+	  FSC_KIND_RUNTIME, FSC_TRACK_THREAD, NONE, NONE },
+	{ EV("mtia_runtime", "synchronizeStream", 9, 9, 1, 2, "\"correlation\":5"), FSC_KIND_SYNC,
+	  FSC_TRACK_THREAD, NONE, NONE },
+	{ EV("mtia_insight", "x", 9, 9, 1, 2, ""), FSC_KIND_OTHER, FSC_TRACK_THREAD, NONE, NONE },
+	/* Intel: a queue is what others call a stream, its context a handle */
+	{ EV("kernel", "gemm_kernel", 0, 0, 1, 2,
+	     "\"device\":0,\"context\":\"0x000055d08918fc78\",\"sycl queue\":64,"
+	     "\"correlation\":5"),
+	  FSC_KIND_COMPUTE, FSC_TRACK_STREAM, 0, 64 },
+	{ EV("xpu_runtime", "urEnqueueKernelLaunch", 9, 9, 1, 2, "\"correlation\":5"),
+	  FSC_KIND_RUNTIME, FSC_TRACK_THREAD, NONE, NONE },
+	{ EV("xpu_driver", "zeCommandQueueSynchronize", 9, 9, 1, 2, "\"correlation\":5"),
+	  FSC_KIND_SYNC, FSC_TRACK_THREAD, NONE, NONE },
+	{ EV("xpu_sync", "Event Sync", 0, 64, 1, 2, ""), FSC_KIND_SYNC, FSC_TRACK_ANNOTATION, 0,
+	  64 },
+	{ EV("kernel", "oneccl_allreduce_kernel", 0, 0, 1, 2, "\"device\":0,\"sycl queue\":3"),
+	  FSC_KIND_COMM, FSC_TRACK_STREAM, 0, 3 },
+	/* backends out of the tree, Gaudi */
+	{ EV("privateuse1_runtime", "launchKernel", 9, 9, 1, 2, "\"correlation\":5"),
+	  FSC_KIND_RUNTIME, FSC_TRACK_THREAD, NONE, NONE },
+	{ EV("privateuse1_driver", "aclrtSynchronizeStream", 9, 9, 1, 2, ""), FSC_KIND_SYNC,
+	  FSC_TRACK_THREAD, NONE, NONE },
+	{ EV("concurrent_kernel", "k", 3, 4, 1, 2, "\"device\":3,\"stream\":4"), FSC_KIND_COMPUTE,
+	  FSC_TRACK_STREAM, 3, 4 },
+	{ EV("hpu_op", "mme", 0, 12, 1, 2, ""), FSC_KIND_COMPUTE, FSC_TRACK_STREAM, 0, 12 },
+	{ EV("collective_comm", "all_reduce", 0, 12, 1, 2, "\"stream\":12"), FSC_KIND_COMM,
+	  FSC_TRACK_STREAM, 0, 12 },
+	{ EV("collective_comm", "all_reduce", 99, 98, 1, 2, ""), FSC_KIND_OTHER, FSC_TRACK_THREAD,
+	  NONE, NONE },
+	{ EV("hardware_counters", "x", 9, 9, 1, 2, ""), FSC_KIND_OTHER, FSC_TRACK_THREAD, NONE,
+	  NONE },
+	/* before 2022 */
+	{ EV("Kernel", "gemm", 0, 7, 1, 2, "\"external id\":3,\"stream\":7"), FSC_KIND_COMPUTE,
+	  FSC_TRACK_STREAM, 0, 7 },
+	{ EV("Memcpy", "Memcpy DtoH (Device -> Pageable)", 0, 7, 1, 2, "\"stream\":7"),
+	  FSC_KIND_MEMCPY, FSC_TRACK_STREAM, 0, 7 },
+	{ EV("Memset", "Memset (Device)", 0, 7, 1, 2, "\"stream\":7"), FSC_KIND_MEMSET,
+	  FSC_TRACK_STREAM, 0, 7 },
+	{ EV("Runtime", "cudaDeviceSynchronize", 9, 9, 1, 2, "\"correlation\":5"), FSC_KIND_SYNC,
+	  FSC_TRACK_THREAD, NONE, NONE },
+	{ EV("Operator", "aten::mm", 9, 9, 1, 2, "\"external id\":3"), FSC_KIND_OP,
+	  FSC_TRACK_THREAD, NONE, NONE },
+};
+
 static void what_every_maker_writes_gets_its_kind_and_its_row(void **state)
 {
-	static const struct row rows[] = {
-		/* NVIDIA */
-		{ EV("kernel", "gemm", 0, 7, 1, 2, DEV(0, 7)), FSC_KIND_COMPUTE, FSC_TRACK_STREAM,
-		  0, 7 },
-		{ EV("gpu_memcpy", "Memcpy HtoD (Pinned -> Device)", 2, 20, 1, 2, DEV(2, 20)),
-		  FSC_KIND_MEMCPY, FSC_TRACK_STREAM, 2, 20 },
-		{ EV("gpu_memset", "Memset (Device)", 1, 7, 1, 2, DEV(1, 7)), FSC_KIND_MEMSET,
-		  FSC_TRACK_STREAM, 1, 7 },
-		{ EV("cuda_runtime", "cudaGraphLaunch", 9, 9, 1, 2, "\"correlation\":5"),
-		  FSC_KIND_RUNTIME, FSC_TRACK_THREAD, NONE, NONE },
-		{ EV("cuda_driver", "cuLaunchKernelEx", 9, 9, 1, 2, "\"correlation\":5"),
-		  FSC_KIND_RUNTIME, FSC_TRACK_THREAD, NONE, NONE },
-		{ EV("cuda_sync", "Stream Sync", 0, 7, 1, 2, "\"stream\":7"), FSC_KIND_SYNC,
-		  FSC_TRACK_ANNOTATION, 0, 7 },
-		/* AMD: HIP calls in CUDA's category, copies as kernels */
-		{ EV("cuda_runtime", "hipLaunchKernel", 9, 9, 1, 2, "\"correlation\":5"),
-		  FSC_KIND_RUNTIME, FSC_TRACK_THREAD, NONE, NONE },
-		{ EV("hip_runtime", "hipStreamSynchronize", 9, 9, 1, 2, "\"correlation\":5"),
-		  FSC_KIND_SYNC, FSC_TRACK_THREAD, NONE, NONE },
-		{ EV("kernel", "CopyDeviceToDevice", 2, 0, 1, 2, DEV(2, 0)), FSC_KIND_MEMCPY,
-		  FSC_TRACK_STREAM, 2, 0 },
-		{ EV("kernel", "CopyHostToDevice", 2, 0, 1, 2, DEV(2, 0)), FSC_KIND_MEMCPY,
-		  FSC_TRACK_STREAM, 2, 0 },
-		{ EV("kernel", "__amd_rocclr_copyBuffer", 2, 0, 1, 2, DEV(2, 0)), FSC_KIND_MEMCPY,
-		  FSC_TRACK_STREAM, 2, 0 },
-		{ EV("kernel", "MEMORY_COPY_DEVICE_TO_HOST", 2, 0, 1, 2, DEV(2, 0)),
-		  FSC_KIND_MEMCPY, FSC_TRACK_STREAM, 2, 0 },
-		{ EV("kernel", "FillBuffer", 2, 0, 1, 2, DEV(2, 0)), FSC_KIND_MEMSET,
-		  FSC_TRACK_STREAM, 2, 0 },
-		{ EV("kernel", "__amd_rocclr_fillBufferAligned", 2, 0, 1, 2, DEV(2, 0)),
-		  FSC_KIND_MEMSET, FSC_TRACK_STREAM, 2, 0 },
-		{ EV("kernel", "Marker", 2, 0, 1, 2, DEV(2, 0)), FSC_KIND_GPU_OTHER,
-		  FSC_TRACK_STREAM, 2, 0 },
-		{ EV("kernel", "CopyKernel_f32", 2, 0, 1, 2, DEV(2, 0)), FSC_KIND_COMPUTE,
-		  FSC_TRACK_STREAM, 2, 0 },
-		/* MTIA: the device is the process, a stream sometimes only the row */
-		{ EV("mtia_ccp_events", "dma_request", 17, 3672, 1, 2, "\"stream\":105"),
-		  FSC_KIND_MEMCPY, FSC_TRACK_STREAM, 17, 105 },
-		{ EV("mtia_ccp_events", "pe_exe", 9, 801, 1, 2, "\"sqid\":1"), FSC_KIND_COMPUTE,
-		  FSC_TRACK_STREAM, 9, 801 },
-		{ EV("mtia_ccp_events", "event_wait", 17, 3774, 1, 2, "\"stream\":108"),
-		  FSC_KIND_SYNC, FSC_TRACK_STREAM, 17, 108 },
-		{ EV("mtia_runtime", "runFunction - job", 9, 9, 1, 2, "\"correlation\":5"),
-		  FSC_KIND_RUNTIME, FSC_TRACK_THREAD, NONE, NONE },
-		{ EV("mtia_runtime", "synchronizeStream", 9, 9, 1, 2, "\"correlation\":5"),
-		  FSC_KIND_SYNC, FSC_TRACK_THREAD, NONE, NONE },
-		{ EV("mtia_insight", "x", 9, 9, 1, 2, ""), FSC_KIND_OTHER, FSC_TRACK_THREAD, NONE,
-		  NONE },
-		/* Intel: a queue is what others call a stream, its context a handle */
-		{ EV("kernel", "gemm_kernel", 0, 0, 1, 2,
-		     "\"device\":0,\"context\":\"0x000055d08918fc78\",\"sycl queue\":64,"
-		     "\"correlation\":5"),
-		  FSC_KIND_COMPUTE, FSC_TRACK_STREAM, 0, 64 },
-		{ EV("xpu_runtime", "urEnqueueKernelLaunch", 9, 9, 1, 2, "\"correlation\":5"),
-		  FSC_KIND_RUNTIME, FSC_TRACK_THREAD, NONE, NONE },
-		{ EV("xpu_driver", "zeCommandQueueSynchronize", 9, 9, 1, 2, "\"correlation\":5"),
-		  FSC_KIND_SYNC, FSC_TRACK_THREAD, NONE, NONE },
-		{ EV("xpu_sync", "Event Sync", 0, 64, 1, 2, ""), FSC_KIND_SYNC,
-		  FSC_TRACK_ANNOTATION, 0, 64 },
-		{ EV("kernel", "oneccl_allreduce_kernel", 0, 0, 1, 2,
-		     "\"device\":0,\"sycl queue\":3"),
-		  FSC_KIND_COMM, FSC_TRACK_STREAM, 0, 3 },
-		/* backends out of the tree, Gaudi */
-		{ EV("privateuse1_runtime", "launchKernel", 9, 9, 1, 2, "\"correlation\":5"),
-		  FSC_KIND_RUNTIME, FSC_TRACK_THREAD, NONE, NONE },
-		{ EV("privateuse1_driver", "aclrtSynchronizeStream", 9, 9, 1, 2, ""), FSC_KIND_SYNC,
-		  FSC_TRACK_THREAD, NONE, NONE },
-		{ EV("concurrent_kernel", "k", 3, 4, 1, 2, "\"device\":3,\"stream\":4"),
-		  FSC_KIND_COMPUTE, FSC_TRACK_STREAM, 3, 4 },
-		{ EV("hpu_op", "mme", 0, 12, 1, 2, ""), FSC_KIND_COMPUTE, FSC_TRACK_STREAM, 0, 12 },
-		{ EV("collective_comm", "all_reduce", 0, 12, 1, 2, "\"stream\":12"), FSC_KIND_COMM,
-		  FSC_TRACK_STREAM, 0, 12 },
-		{ EV("collective_comm", "all_reduce", 99, 98, 1, 2, ""), FSC_KIND_OTHER,
-		  FSC_TRACK_THREAD, NONE, NONE },
-		{ EV("hardware_counters", "x", 9, 9, 1, 2, ""), FSC_KIND_OTHER, FSC_TRACK_THREAD,
-		  NONE, NONE },
-		/* before 2022 */
-		{ EV("Kernel", "gemm", 0, 7, 1, 2, "\"external id\":3,\"stream\":7"),
-		  FSC_KIND_COMPUTE, FSC_TRACK_STREAM, 0, 7 },
-		{ EV("Memcpy", "Memcpy DtoH (Device -> Pageable)", 0, 7, 1, 2, "\"stream\":7"),
-		  FSC_KIND_MEMCPY, FSC_TRACK_STREAM, 0, 7 },
-		{ EV("Memset", "Memset (Device)", 0, 7, 1, 2, "\"stream\":7"), FSC_KIND_MEMSET,
-		  FSC_TRACK_STREAM, 0, 7 },
-		{ EV("Runtime", "cudaDeviceSynchronize", 9, 9, 1, 2, "\"correlation\":5"),
-		  FSC_KIND_SYNC, FSC_TRACK_THREAD, NONE, NONE },
-		{ EV("Operator", "aten::mm", 9, 9, 1, 2, "\"external id\":3"), FSC_KIND_OP,
-		  FSC_TRACK_THREAD, NONE, NONE },
-	};
-
 	(void)state;
-	for (size_t i = 0; i < FSC_ARRAY_LEN(rows); i++)
-		check_row(&rows[i]);
+	for (size_t i = 0; i < FSC_ARRAY_LEN(makers); i++)
+		check_row(&makers[i]);
 }
 
 static uint64_t flows_between(const struct fsc_trace *t, const char *from, const char *to)
@@ -151,79 +148,78 @@ static uint64_t flows_between(const struct fsc_trace *t, const char *from, const
 	KERNEL("k", 50, 100, NODE(11)) \
 	"," KERNEL("k", 50, 110, NODE(12)) "," KERNEL("k", 50, 120, NODE(13))
 
+static const struct {
+	const char *what, *events;
+	uint64_t drawn, by_correlation, no_start, no_end, outside;
+} arrows[] = {
+	{ "launch",
+	  CALL("call", 50, 10) "," KERNEL("k", 50, 100, "") "," FLOW("s", "ac2g", 50, 9, 9,
+								     10) "," FLOW("f", "ac2g", 50,
+										  0, 7, 100),
+	  1, 0, 0, 0, 0 },
+	{ "names of 2021",
+	  CALL("call", 50, 10) "," KERNEL("k", 50, 100,
+					  "") "," FLOW("s", "async_cpu_to_gpu", 1, 9, 9,
+						       10) "," FLOW("f", "async_cpu_to_gpu", 1, 0,
+								    7, 100),
+	  1, 0, 0, 0, 0 },
+	{ "other names of 2021",
+	  CALL("call", 50, 10) "," KERNEL("k", 50, 100, "") "," FLOW("s", "async_gpu", 50, 9, 9,
+								     10) "," FLOW("f", "async_gpu",
+										  50, 0, 7, 100),
+	  1, 0, 0, 0, 0 },
+	{ "names of 2020",
+	  CALL("call", 50, 10) "," KERNEL("k", 50, 100, "") "," FLOW("s", "async", 8, 9, 9,
+								     10) "," FLOW("f", "async", 8,
+										  0, 7, 100),
+	  1, 0, 0, 0, 0 },
+	{ "a graph: one start, an end for each kernel",
+	  CALL("call", 50, 10) "," IN_GRAPH "," FLOW("s", "ac2g", 50, 9, 9, 10) "," FLOW(
+		  "f", "ac2g", 50, 0, 7, 100) "," FLOW("f", "ac2g", 50, 0, 7,
+						       110) "," FLOW("f", "ac2g", 50, 0, 7, 120),
+	  3, 0, 0, 0, 0 },
+	{ "a graph: ends only",
+	  CALL("call", 50, 10) "," IN_GRAPH "," FLOW("f", "ac2g", 50, 0, 7, 100) "," FLOW(
+		  "f", "ac2g", 50, 0, 7, 110) "," FLOW("f", "ac2g", 50, 0, 7, 120),
+	  3, 3, 0, 0, 0 },
+	{ "a graph: an end at the call as well",
+	  FLOW("f", "ac2g", 50, 9, 9, 10) "," CALL("call", 50, 10) "," IN_GRAPH "," FLOW(
+		  "f", "ac2g", 50, 0, 7, 100) "," FLOW("f", "ac2g", 50, 0, 7,
+						       110) "," FLOW("f", "ac2g", 50, 0, 7, 120),
+	  3, 3, 0, 0, 0 },
+	{ "a call that launched nothing has an end of its own",
+	  CALL("call", 50, 10) "," FLOW("f", "ac2g", 50, 9, 9, 10), 0, 0, 0, 0, 0 },
+	{ "an end before its start: clocks differ",
+	  CALL("call", 50, 100) "," KERNEL("k", 50, 10, "") "," FLOW("s", "ac2g", 50, 9, 9,
+								     100) "," FLOW("f", "ac2g", 50,
+										   0, 7, 10),
+	  1, 0, 0, 0, 0 },
+	{ "an end before the call, without a start",
+	  CALL("call", 50, 100) "," KERNEL("k", 50, 10, "") "," FLOW("f", "ac2g", 50, 0, 7, 10), 1,
+	  1, 0, 0, 0 },
+	{ "the end of a kernel whose call is not in the file",
+	  CALL("call", 51, 10) "," KERNEL("k", 50, 100, "") "," FLOW("f", "ac2g", 50, 0, 7, 100), 0,
+	  0, 1, 0, 0 },
+	{ "an end whose id is not the correlation",
+	  CALL("call", 50, 10) "," KERNEL("k", 50, 100, "") "," FLOW("f", "ac2g", 3, 0, 7, 100), 0,
+	  0, 1, 0, 0 },
+	{ "a start that nothing ends",
+	  CALL("call", 50, 10) "," KERNEL("k", 50, 100, "") "," FLOW("s", "ac2g", 50, 9, 9, 10), 0,
+	  0, 0, 1, 0 },
+	{ "an end where nothing runs",
+	  CALL("call", 50, 10) "," KERNEL("k", 50, 100, "") "," FLOW("s", "ac2g", 50, 9, 9,
+								     10) "," FLOW("f", "ac2g", 50,
+										  0, 7, 500),
+	  0, 0, 0, 0, 1 },
+};
+
 static void arrows_are_bound_where_they_can_be_and_counted_where_not(void **state)
 {
-	static const struct {
-		const char *what, *events;
-		uint64_t drawn, by_correlation, no_start, no_end, outside;
-	} cases[] = {
-		{ "launch",
-		  CALL("call", 50, 10) "," KERNEL("k", 50, 100, "") "," FLOW(
-			  "s", "ac2g", 50, 9, 9, 10) "," FLOW("f", "ac2g", 50, 0, 7, 100),
-		  1, 0, 0, 0, 0 },
-		{ "names of 2021",
-		  CALL("call", 50, 10) "," KERNEL("k", 50, 100,
-						  "") "," FLOW("s", "async_cpu_to_gpu", 1, 9, 9,
-							       10) "," FLOW("f", "async_cpu_to_gpu",
-									    1, 0, 7, 100),
-		  1, 0, 0, 0, 0 },
-		{ "other names of 2021",
-		  CALL("call", 50, 10) "," KERNEL("k", 50, 100, "") "," FLOW(
-			  "s", "async_gpu", 50, 9, 9, 10) "," FLOW("f", "async_gpu", 50, 0, 7, 100),
-		  1, 0, 0, 0, 0 },
-		{ "names of 2020",
-		  CALL("call", 50, 10) "," KERNEL("k", 50, 100, "") "," FLOW(
-			  "s", "async", 8, 9, 9, 10) "," FLOW("f", "async", 8, 0, 7, 100),
-		  1, 0, 0, 0, 0 },
-		{ "a graph: one start, an end for each kernel",
-		  CALL("call", 50, 10) "," IN_GRAPH "," FLOW("s", "ac2g", 50, 9, 9, 10) "," FLOW(
-			  "f", "ac2g", 50, 0, 7, 100) "," FLOW("f", "ac2g", 50, 0, 7,
-							       110) "," FLOW("f", "ac2g", 50, 0, 7,
-									     120),
-		  3, 0, 0, 0, 0 },
-		{ "a graph: ends only",
-		  CALL("call", 50, 10) "," IN_GRAPH "," FLOW("f", "ac2g", 50, 0, 7, 100) "," FLOW(
-			  "f", "ac2g", 50, 0, 7, 110) "," FLOW("f", "ac2g", 50, 0, 7, 120),
-		  3, 3, 0, 0, 0 },
-		{ "a graph: an end at the call as well",
-		  FLOW("f", "ac2g", 50, 9, 9, 10) "," CALL("call", 50, 10) "," IN_GRAPH "," FLOW(
-			  "f", "ac2g", 50, 0, 7, 100) "," FLOW("f", "ac2g", 50, 0, 7,
-							       110) "," FLOW("f", "ac2g", 50, 0, 7,
-									     120),
-		  3, 3, 0, 0, 0 },
-		{ "a call that launched nothing has an end of its own",
-		  CALL("call", 50, 10) "," FLOW("f", "ac2g", 50, 9, 9, 10), 0, 0, 0, 0, 0 },
-		{ "an end before its start: clocks differ",
-		  CALL("call", 50, 100) "," KERNEL("k", 50, 10, "") "," FLOW(
-			  "s", "ac2g", 50, 9, 9, 100) "," FLOW("f", "ac2g", 50, 0, 7, 10),
-		  1, 0, 0, 0, 0 },
-		{ "an end before the call, without a start",
-		  CALL("call", 50, 100) "," KERNEL("k", 50, 10, "") "," FLOW("f", "ac2g", 50, 0, 7,
-									     10),
-		  1, 1, 0, 0, 0 },
-		{ "the end of a kernel whose call is not in the file",
-		  CALL("call", 51, 10) "," KERNEL("k", 50, 100, "") "," FLOW("f", "ac2g", 50, 0, 7,
-									     100),
-		  0, 0, 1, 0, 0 },
-		{ "an end whose id is not the correlation",
-		  CALL("call", 50, 10) "," KERNEL("k", 50, 100, "") "," FLOW("f", "ac2g", 3, 0, 7,
-									     100),
-		  0, 0, 1, 0, 0 },
-		{ "a start that nothing ends",
-		  CALL("call", 50, 10) "," KERNEL("k", 50, 100, "") "," FLOW("s", "ac2g", 50, 9, 9,
-									     10),
-		  0, 0, 0, 1, 0 },
-		{ "an end where nothing runs",
-		  CALL("call", 50, 10) "," KERNEL("k", 50, 100, "") "," FLOW(
-			  "s", "ac2g", 50, 9, 9, 10) "," FLOW("f", "ac2g", 50, 0, 7, 500),
-		  0, 0, 0, 0, 1 },
-	};
-
 	(void)state;
-	for (size_t i = 0; i < FSC_ARRAY_LEN(cases); i++) {
+	for (size_t i = 0; i < FSC_ARRAY_LEN(arrows); i++) {
 		char json[4096];
 		snprintf(json, sizeof(json), "{\"schemaVersion\":1,\"traceEvents\":[%s]}",
-			 cases[i].events);
+			 arrows[i].events);
 		struct fsc_trace *t = must_read(json);
 		uint64_t got[] = { flows_between(t, "call", "k"),
 				   loss_of(t, "flow_bound_by_correlation"),
@@ -231,12 +227,12 @@ static void arrows_are_bound_where_they_can_be_and_counted_where_not(void **stat
 				   loss_of(t, "flow_start_without_end"),
 				   loss_of(t, "flow_outside_slice") };
 
-		if (got[0] != cases[i].drawn || got[1] != cases[i].by_correlation ||
-		    got[2] != cases[i].no_start || got[3] != cases[i].no_end ||
-		    got[4] != cases[i].outside || t->flows.n != cases[i].drawn)
+		if (got[0] != arrows[i].drawn || got[1] != arrows[i].by_correlation ||
+		    got[2] != arrows[i].no_start || got[3] != arrows[i].no_end ||
+		    got[4] != arrows[i].outside || t->flows.n != arrows[i].drawn)
 			fail_msg("%s: %d drawn, %d by correlation, %d without start, %d without "
 				 "end, %d outside",
-				 cases[i].what, (int)got[0], (int)got[1], (int)got[2], (int)got[3],
+				 arrows[i].what, (int)got[0], (int)got[1], (int)got[2], (int)got[3],
 				 (int)got[4]);
 		fsc_trace_free(t);
 	}

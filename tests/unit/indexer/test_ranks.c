@@ -110,71 +110,70 @@ static void check(const struct archive_case *v, size_t n)
 	}
 }
 
+static const struct archive_case by_name[] = {
+	{ "names with a rank",
+	  { { "rank-0.json", PLAIN },
+	    { "rank_1.json", PLAIN },
+	    { "rank2.json", PLAIN },
+	    { "worker3.1623143089861.pt.trace.json", PLAIN },
+	    { "node7_rank4_step_5.json", PLAIN } },
+	  "rank-0.json 0/-1 - - 10000; rank_1.json 1/-1 - - 10000; rank2.json 2/-1 - - "
+	  "10000; "
+	  "worker3.1623143089861.pt.trace.json 3/-1 - - 10000; node7_rank4_step_5.json "
+	  "4/-1 node7 - "
+	  "10000",
+	  "",
+	  false },
+	{ "the same in a zip",
+	  { { "run/rank-0.json", PLAIN }, { "run/rank-1.json", PLAIN } },
+	  "run/rank-0.json 0/-1 - - 10000; run/rank-1.json 1/-1 - - 10000",
+	  "",
+	  true },
+	{ "folders of ranks",
+	  { { "rank_0/trace.json", PLAIN },
+	    { "rank_1/trace.json", PLAIN },
+	    { "rank_2/a/trace.json", PLAIN } },
+	  "rank_0/trace.json 0/-1 - - 10000; rank_1/trace.json 1/-1 - - 10000; "
+	  "rank_2/a/trace.json 2/-1 - - 10000",
+	  "",
+	  false },
+	{ "the file says its own",
+	  { { "a.json", RANK(5, 8) },
+	    { "rank6.json", RANK(6, 8) },
+	    { "trace_3.json", RANK(7, 8) } },
+	  "a.json 5/8 - - 10000; rank6.json 6/8 - - 10000; trace_3.json 7/8 - - 10000",
+	  "",
+	  false },
+	{ "the name contradicts it",
+	  { { "rank0.json", RANK(5, 8) }, { "rank1.json", RANK(5, 8) } },
+	  "rank0.json 5/8 - - 10000 !identity_disagreement; rank1.json 5/8 - - 10000 "
+	  "!identity_disagreement",
+	  "",
+	  false },
+	{ "a rank outside its world",
+	  { { "a.json", RANK(8, 8) },
+	    { "rank5.json", "{\"schemaVersion\":1,\"distributedInfo\":{\"world_size\":4}," EVENTS },
+	    { "b.json", RANK(0, 0) } },
+	  "a.json 8/-1 - - 10000 !rank_outside_world; rank5.json 5/-1 - - 10000 "
+	  "!rank_outside_world; "
+	  "b.json 0/-1 - - 10000 !rank_outside_world",
+	  "",
+	  false },
+	{ "our manifest before names",
+	  { { "manifest.json", "{\"version\":1,\"host\":\"m1\",\"world_size\":2,\"files\":["
+			       "{\"path\":\"x.json\","
+			       "\"rank\":1},{\"path\":\"y.json\",\"rank\":0}]}" },
+	    { "x.json", PLAIN },
+	    { "y.json", PLAIN } },
+	  "x.json 1/2 m1 - 10000; y.json 0/2 m1 - 10000",
+	  "",
+	  false },
+};
+
 static void ranks_come_from_content_and_then_from_names(void **state)
 {
-	static const struct archive_case v[] = {
-		{ "names with a rank",
-		  { { "rank-0.json", PLAIN },
-		    { "rank_1.json", PLAIN },
-		    { "rank2.json", PLAIN },
-		    { "worker3.1623143089861.pt.trace.json", PLAIN },
-		    { "node7_rank4_step_5.json", PLAIN } },
-		  "rank-0.json 0/-1 - - 10000; rank_1.json 1/-1 - - 10000; rank2.json 2/-1 - - "
-		  "10000; "
-		  "worker3.1623143089861.pt.trace.json 3/-1 - - 10000; node7_rank4_step_5.json "
-		  "4/-1 node7 - "
-		  "10000",
-		  "",
-		  false },
-		{ "the same in a zip",
-		  { { "run/rank-0.json", PLAIN }, { "run/rank-1.json", PLAIN } },
-		  "run/rank-0.json 0/-1 - - 10000; run/rank-1.json 1/-1 - - 10000",
-		  "",
-		  true },
-		{ "folders of ranks",
-		  { { "rank_0/trace.json", PLAIN },
-		    { "rank_1/trace.json", PLAIN },
-		    { "rank_2/a/trace.json", PLAIN } },
-		  "rank_0/trace.json 0/-1 - - 10000; rank_1/trace.json 1/-1 - - 10000; "
-		  "rank_2/a/trace.json 2/-1 - - 10000",
-		  "",
-		  false },
-		{ "the file says its own",
-		  { { "a.json", RANK(5, 8) },
-		    { "rank6.json", RANK(6, 8) },
-		    { "trace_3.json", RANK(7, 8) } },
-		  "a.json 5/8 - - 10000; rank6.json 6/8 - - 10000; trace_3.json 7/8 - - 10000",
-		  "",
-		  false },
-		{ "the name contradicts it",
-		  { { "rank0.json", RANK(5, 8) }, { "rank1.json", RANK(5, 8) } },
-		  "rank0.json 5/8 - - 10000 !identity_disagreement; rank1.json 5/8 - - 10000 "
-		  "!identity_disagreement",
-		  "",
-		  false },
-		{ "a rank outside its world",
-		  { { "a.json", RANK(8, 8) },
-		    { "rank5.json",
-		      "{\"schemaVersion\":1,\"distributedInfo\":{\"world_size\":4}," EVENTS },
-		    { "b.json", RANK(0, 0) } },
-		  "a.json 8/-1 - - 10000 !rank_outside_world; rank5.json 5/-1 - - 10000 "
-		  "!rank_outside_world; "
-		  "b.json 0/-1 - - 10000 !rank_outside_world",
-		  "",
-		  false },
-		{ "our manifest before names",
-		  { { "manifest.json", "{\"version\":1,\"host\":\"m1\",\"world_size\":2,\"files\":["
-				       "{\"path\":\"x.json\","
-				       "\"rank\":1},{\"path\":\"y.json\",\"rank\":0}]}" },
-		    { "x.json", PLAIN },
-		    { "y.json", PLAIN } },
-		  "x.json 1/2 m1 - 10000; y.json 0/2 m1 - 10000",
-		  "",
-		  false },
-	};
-
 	(void)state;
-	check(v, FSC_ARRAY_LEN(v));
+	check(by_name, FSC_ARRAY_LEN(by_name));
 }
 
 static void folders_of_tensorboard_say_host_and_run(void **state)
@@ -212,69 +211,68 @@ static void folders_of_tensorboard_say_host_and_run(void **state)
 	"\"},\"clocks\":{\"sync_to\":{\"file\":"                  \
 	"\"a.json\"},\"offset_ns\":" ns "}}"
 
+static const struct archive_case by_manifest[] = {
+	{ "machines and offsets",
+	  { { "perfetto_manifest.json",
+	      PM("{\"path\":\"a.json\",\"machine\":{\"name\":\"n0\"}}," PINNED(
+		      "b.json", "n1", "5000") "," PINNED("c.json", "n2", "-4000")) },
+	    { "a.json", RANK(0, 3) },
+	    { "b.json", RANK(1, 3) },
+	    { "c.json", RANK(2, 3) } },
+	  "a.json 0/3 n0 - 10000; b.json 1/3 n1 - 15000 !clock_offset_applied; c.json 2/3 "
+	  "n2 - 6000 "
+	  "!clock_offset_applied",
+	  "",
+	  false },
+	{ "any name, an epoch, a zip",
+	  { { "meta.json", PM(PINNED("e.json", "n1", "-1000")) }, { "e.json", EPOCH } },
+	  "e.json -1/-1 n1 - 1767189312000009000 !clock_offset_applied",
+	  "",
+	  true },
+	{ "the offset of another clock says nothing about Unix time",
+	  { { "m.json", PM("{\"path\":\"e.json\",\"clocks\":{\"clock\":\"BOOTTIME\",\"sync_"
+			   "to\":{\"file\":"
+			   "\"x.json\"},\"offset_ns\":77}}") },
+	    { "e.json", EPOCH } },
+	  "e.json -1/-1 - - " ONE_EPOCH_US " !clock_offset_ignored",
+	  "",
+	  false },
+	{ "a pinned file comes into Unix time",
+	  { { "m.json", PM(PINNED("p.json", "n1", "1767189312000000000")) }, { "p.json", PLAIN } },
+	  "p.json -1/-1 n1 - " ONE_EPOCH_US " !clock_offset_applied",
+	  "",
+	  false },
+	{ "a file that is not there, one that is not named",
+	  { { "m.json", PM(PINNED("gone.json", "n1", "1")) }, { "rank3.json", PLAIN } },
+	  "rank3.json 3/-1 - - 10000",
+	  "gone.json skipped member_missing",
+	  false },
+	{ "behind a trace it is not used, and that is told",
+	  { { "a.json", PLAIN },
+	    { "m.json", PM(PINNED("b.json", "n1", "5000")) },
+	    { "b.json", PLAIN } },
+	  "a.json -1/-1 - - 10000; b.json -1/-1 - - 10000",
+	  "m.json skipped manifest_not_first",
+	  false },
+	{ "a second one",
+	  { { "m.json", PM(PINNED("b.json", "n1", "5000")) },
+	    { "m2.json", PM("") },
+	    { "b.json", PLAIN } },
+	  "b.json -1/-1 n1 - 15000 !clock_offset_applied",
+	  "m2.json skipped perfetto_manifest_repeated",
+	  false },
+	{ "a broken one takes no trace with it",
+	  { { "m.json", "{\"perfetto_manifest\":{\"version\":1,\"files\":7}}" },
+	    { "b.json", PLAIN } },
+	  "b.json -1/-1 - - 10000",
+	  "m.json failed perfetto_manifest_invalid",
+	  false },
+};
+
 static void a_manifest_of_perfetto_names_machines_and_moves_files(void **state)
 {
-	static const struct archive_case v[] = {
-		{ "machines and offsets",
-		  { { "perfetto_manifest.json",
-		      PM("{\"path\":\"a.json\",\"machine\":{\"name\":\"n0\"}}," PINNED(
-			      "b.json", "n1", "5000") "," PINNED("c.json", "n2", "-4000")) },
-		    { "a.json", RANK(0, 3) },
-		    { "b.json", RANK(1, 3) },
-		    { "c.json", RANK(2, 3) } },
-		  "a.json 0/3 n0 - 10000; b.json 1/3 n1 - 15000 !clock_offset_applied; c.json 2/3 "
-		  "n2 - 6000 "
-		  "!clock_offset_applied",
-		  "",
-		  false },
-		{ "any name, an epoch, a zip",
-		  { { "meta.json", PM(PINNED("e.json", "n1", "-1000")) }, { "e.json", EPOCH } },
-		  "e.json -1/-1 n1 - 1767189312000009000 !clock_offset_applied",
-		  "",
-		  true },
-		{ "the offset of another clock says nothing about Unix time",
-		  { { "m.json", PM("{\"path\":\"e.json\",\"clocks\":{\"clock\":\"BOOTTIME\",\"sync_"
-				   "to\":{\"file\":"
-				   "\"x.json\"},\"offset_ns\":77}}") },
-		    { "e.json", EPOCH } },
-		  "e.json -1/-1 - - " ONE_EPOCH_US " !clock_offset_ignored",
-		  "",
-		  false },
-		{ "a pinned file comes into Unix time",
-		  { { "m.json", PM(PINNED("p.json", "n1", "1767189312000000000")) },
-		    { "p.json", PLAIN } },
-		  "p.json -1/-1 n1 - " ONE_EPOCH_US " !clock_offset_applied",
-		  "",
-		  false },
-		{ "a file that is not there, one that is not named",
-		  { { "m.json", PM(PINNED("gone.json", "n1", "1")) }, { "rank3.json", PLAIN } },
-		  "rank3.json 3/-1 - - 10000",
-		  "gone.json skipped member_missing",
-		  false },
-		{ "behind a trace it is not used, and that is told",
-		  { { "a.json", PLAIN },
-		    { "m.json", PM(PINNED("b.json", "n1", "5000")) },
-		    { "b.json", PLAIN } },
-		  "a.json -1/-1 - - 10000; b.json -1/-1 - - 10000",
-		  "m.json skipped manifest_not_first",
-		  false },
-		{ "a second one",
-		  { { "m.json", PM(PINNED("b.json", "n1", "5000")) },
-		    { "m2.json", PM("") },
-		    { "b.json", PLAIN } },
-		  "b.json -1/-1 n1 - 15000 !clock_offset_applied",
-		  "m2.json skipped perfetto_manifest_repeated",
-		  false },
-		{ "a broken one takes no trace with it",
-		  { { "m.json", "{\"perfetto_manifest\":{\"version\":1,\"files\":7}}" },
-		    { "b.json", PLAIN } },
-		  "b.json -1/-1 - - 10000",
-		  "m.json failed perfetto_manifest_invalid",
-		  false },
-	};
-
 	(void)state;
-	check(v, FSC_ARRAY_LEN(v));
+	check(by_manifest, FSC_ARRAY_LEN(by_manifest));
 }
 
 static void one_bad_rank_does_not_take_the_others_with_it(void **state)
