@@ -44,7 +44,13 @@ const one = (name = 'rank0.json') => [{ name, data: trace() }];
 interface Case { bytes: () => Uint8Array; members?: string[]; failures?: Record<string, string>; error?: string; loss?: string }
 const r0 = { members: ['rank0.json'] };
 
+/** Perfetto's manifest: each file is of a machine of its own and half a second later than it says. */
+const manifest = (...paths: string[]): Uint8Array => Buffer.from(JSON.stringify({ perfetto_manifest: { version: 1, files: paths.map((path, i) => ({ path, machine: { name: `node-${i}` }, clocks: { sync_to: { file: paths[0] }, offset_ns: 500_000_000 } })) } }));
+
 const cases: Record<string, Case> = {
+	'tar, Perfetto manifest first': { bytes: () => tar([{ name: 'perfetto_manifest.json', data: manifest('a.json', 'b.json') }, { name: 'a.json', data: trace() }, { name: 'b.json', data: trace() }]), members: ['a.json', 'b.json'], loss: 'clock_offset_applied' },
+	'zip, Perfetto manifest behind a trace': { bytes: () => zip([{ name: 'a.json', data: trace() }, { name: 'perfetto_manifest.json', data: manifest('a.json') }]), members: ['a.json'], failures: { 'perfetto_manifest.json': 'manifest_not_first' } },
+	'tar.gz of a TensorBoard folder': { bytes: () => gzipSync(tar([{ name: 'plugins/profile/run_1/h0.trace.json.gz', data: gzipSync(trace()) }, { name: 'h1_77.1694128201545.pt.trace.json', data: trace() }])), members: ['h1_77.1694128201545.pt.trace.json', 'plugins/profile/run_1/h0.trace.json.gz'] },
 	'tar': { bytes: () => tar(one()), ...r0 },
 	'tar.gz': { bytes: () => gzipSync(tar(one())), ...r0 },
 	'tar.gz of two gzip members and padding': { bytes: () => { const t = tar(one()); return Buffer.concat([gzipSync(t.subarray(0, 600)), gzipSync(t.subarray(600)), Buffer.alloc(10240)]); }, ...r0 },
