@@ -31,4 +31,12 @@ enum fsc_status {
 /* Stable lower-case name of a status ("parse", "limit", ...), never NULL. Any thread. */
 const char *fsc_status_name(enum fsc_status st);
 
+/* Gives an error on to the caller, where nothing is to be undone. */
+#define FSC_TRY(call)                         \
+	do {                                  \
+		enum fsc_status st_ = (call); \
+		if (st_ != FSC_OK)            \
+			return st_;           \
+	} while (0)
+
 #endif

@@ -14,13 +14,6 @@
 #define MAX_DEVICES 4096u
 #define MAX_CLOCK_PAIRS 65536u
 
-#define TRY(call)                             \
-	do {                                  \
-		enum fsc_status st_ = (call); \
-		if (st_ != FSC_OK)            \
-			return st_;           \
-	} while (0)
-
 static enum fsc_status invalid(struct fsc_err *err, const char *where, const char *what)
 {
 	return fsc_err_set(err, FSC_EPARSE, "manifest_invalid", "manifest: %s must be %s", where,
@@ -84,7 +77,7 @@ static enum fsc_status devices(struct fsc_manifest *m, struct fsc_manifest_file 
 			       struct fsc_err *err)
 {
 	const json_t *v;
-	TRY(list(&v, &f->n_devices, o, "devices", MAX_DEVICES, err));
+	FSC_TRY(list(&v, &f->n_devices, o, "devices", MAX_DEVICES, err));
 	f->devices = fsc_arena_alloc(&m->arena, f->n_devices + 1, sizeof(*f->devices));
 	if (!f->devices)
 		return no_memory(err);
@@ -92,8 +85,8 @@ static enum fsc_status devices(struct fsc_manifest *m, struct fsc_manifest_file 
 		const json_t *d = json_array_get(v, i);
 		if (!json_is_object(d))
 			return invalid(err, "devices", "a list of objects");
-		TRY(integer(&f->devices[i].ordinal, d, "ordinal", -1, 0, err));
-		TRY(text(&f->devices[i].uuid, m, d, "uuid", err));
+		FSC_TRY(integer(&f->devices[i].ordinal, d, "ordinal", -1, 0, err));
+		FSC_TRY(text(&f->devices[i].uuid, m, d, "uuid", err));
 		if (f->devices[i].ordinal < 0 || !f->devices[i].uuid)
 			return invalid(err, "devices", "objects with ordinal and uuid");
 	}
@@ -104,7 +97,7 @@ static enum fsc_status clock_pairs(struct fsc_manifest *m, struct fsc_manifest_f
 				   const json_t *o, struct fsc_err *err)
 {
 	const json_t *v;
-	TRY(list(&v, &f->n_clock_pairs, o, "clock_pairs", MAX_CLOCK_PAIRS, err));
+	FSC_TRY(list(&v, &f->n_clock_pairs, o, "clock_pairs", MAX_CLOCK_PAIRS, err));
 	f->clock_pairs = fsc_arena_alloc(&m->arena, f->n_clock_pairs + 1, sizeof(*f->clock_pairs));
 	if (!f->clock_pairs)
 		return no_memory(err);
@@ -112,8 +105,8 @@ static enum fsc_status clock_pairs(struct fsc_manifest *m, struct fsc_manifest_f
 		const json_t *p = json_array_get(v, i);
 		if (!json_is_object(p) || !json_object_get(p, "a") || !json_object_get(p, "b"))
 			return invalid(err, "clock_pairs", "a list of objects with a and b");
-		TRY(integer(&f->clock_pairs[i].a_ns, p, "a", 0, 0, err));
-		TRY(integer(&f->clock_pairs[i].b_ns, p, "b", 0, 0, err));
+		FSC_TRY(integer(&f->clock_pairs[i].a_ns, p, "a", 0, 0, err));
+		FSC_TRY(integer(&f->clock_pairs[i].b_ns, p, "b", 0, 0, err));
 	}
 	return FSC_OK;
 }
@@ -124,17 +117,17 @@ static enum fsc_status one_file(struct fsc_manifest *m, struct fsc_manifest_file
 	const char *sha;
 	if (!json_is_object(o))
 		return invalid(err, "files", "a list of objects");
-	TRY(text(&f->path, m, o, "path", err));
+	FSC_TRY(text(&f->path, m, o, "path", err));
 	if (!f->path || !f->path[0])
 		return invalid(err, "files", "a list of objects with a path");
-	TRY(text(&sha, m, o, "sha256", err));
+	FSC_TRY(text(&sha, m, o, "sha256", err));
 	if (sha) {
 		if (strlen(sha) != 2 * FSC_SHA256_LEN || !fsc_unhex(f->sha256, sha, FSC_SHA256_LEN))
 			return invalid(err, "sha256", "64 hexadecimal digits");
 		f->has_sha256 = true;
 	}
-	TRY(integer(&f->rank, o, "rank", -1, -1, err));
-	TRY(devices(m, f, o, err));
+	FSC_TRY(integer(&f->rank, o, "rank", -1, -1, err));
+	FSC_TRY(devices(m, f, o, err));
 	return clock_pairs(m, f, o, err);
 }
 
@@ -146,21 +139,21 @@ static enum fsc_status fill(struct fsc_manifest *m, const json_t *o, struct fsc_
 		return invalid(err, "the file", "an object");
 	if (!json_object_get(o, "version"))
 		return invalid(err, "version", "there");
-	TRY(integer(&version, o, "version", 0, 0, err));
+	FSC_TRY(integer(&version, o, "version", 0, 0, err));
 	if (version != 1)
 		return fsc_err_set(err, FSC_EUNSUPPORTED, "manifest_version",
 				   "manifest: version %lld is not known here, only 1",
 				   (long long)version);
-	TRY(text(&m->job, m, o, "job", err));
-	TRY(text(&m->host, m, o, "host", err));
-	TRY(text(&m->capture, m, o, "capture", err));
-	TRY(integer(&m->world_size, o, "world_size", -1, -1, err));
-	TRY(list(&files, &m->n_files, o, "files", MAX_FILES, err));
+	FSC_TRY(text(&m->job, m, o, "job", err));
+	FSC_TRY(text(&m->host, m, o, "host", err));
+	FSC_TRY(text(&m->capture, m, o, "capture", err));
+	FSC_TRY(integer(&m->world_size, o, "world_size", -1, -1, err));
+	FSC_TRY(list(&files, &m->n_files, o, "files", MAX_FILES, err));
 	m->files = fsc_arena_alloc(&m->arena, m->n_files + 1, sizeof(*m->files));
 	if (!m->files)
 		return no_memory(err);
 	for (size_t i = 0; i < m->n_files; i++)
-		TRY(one_file(m, &m->files[i], json_array_get(files, i), err));
+		FSC_TRY(one_file(m, &m->files[i], json_array_get(files, i), err));
 	return FSC_OK;
 }
 

@@ -12,13 +12,6 @@
 #define ROOT "perfetto_manifest"
 #define MAX_FILES FSC_MAX_ARCHIVE_ENTRIES
 
-#define TRY(call)                             \
-	do {                                  \
-		enum fsc_status st_ = (call); \
-		if (st_ != FSC_OK)            \
-			return st_;           \
-	} while (0)
-
 bool fsc_perfetto_manifest_is(const uint8_t *head, size_t n)
 {
 	static const char open[] = "{\"" ROOT "\"";
@@ -69,7 +62,7 @@ static enum fsc_status machine(struct fsc_perfetto_manifest *m, struct fsc_perfe
 {
 	const json_t *one, *many = json_object_get(o, "machines");
 
-	TRY(object(&one, o, "machine", err));
+	FSC_TRY(object(&one, o, "machine", err));
 	if (many && !json_is_array(many))
 		return invalid(err, "machines", "a list");
 	if (one && many)
@@ -85,16 +78,16 @@ static enum fsc_status clocks(struct fsc_perfetto_manifest *m, struct fsc_perfet
 	const json_t *c, *to;
 	const char *clock, *file;
 
-	TRY(object(&c, o, "clocks", err));
+	FSC_TRY(object(&c, o, "clocks", err));
 	if (!c)
 		return FSC_OK;
-	TRY(object(&to, c, "sync_to", err));
+	FSC_TRY(object(&to, c, "sync_to", err));
 	if (!to)
 		return invalid(err, "clocks", "an object with sync_to");
-	TRY(text(&file, m, to, "file", err));
+	FSC_TRY(text(&file, m, to, "file", err));
 	if (!file)
 		return invalid(err, "sync_to", "an object with a file");
-	TRY(text(&clock, m, c, "clock", err));
+	FSC_TRY(text(&clock, m, c, "clock", err));
 	const json_t *v = json_object_get(c, "offset_ns");
 	if (v && (!json_is_integer(v) || json_integer_value(v) == INT64_MIN))
 		return invalid(err, "offset_ns", "an integer");
@@ -109,12 +102,12 @@ static enum fsc_status one_file(struct fsc_perfetto_manifest *m, struct fsc_perf
 {
 	if (!json_is_object(o))
 		return invalid(err, "files", "a list of objects");
-	TRY(text(&f->path, m, o, "path", err));
+	FSC_TRY(text(&f->path, m, o, "path", err));
 	if (!f->path)
 		return invalid(err, "files", "a list of objects with a path");
 	while (f->path[0] == '.' && f->path[1] == '/')
 		f->path += 2;
-	TRY(machine(m, f, o, err));
+	FSC_TRY(machine(m, f, o, err));
 	return clocks(m, f, o, err);
 }
 
@@ -143,7 +136,7 @@ static enum fsc_status fill(struct fsc_perfetto_manifest *m, const json_t *root,
 		return fsc_err_set(err, FSC_ENOMEM, NULL, "no memory for the manifest");
 	for (size_t i = 0; i < m->n_files; i++) {
 		m->files[i] = (struct fsc_perfetto_file){ .path = NULL };
-		TRY(one_file(m, &m->files[i], json_array_get(files, i), err));
+		FSC_TRY(one_file(m, &m->files[i], json_array_get(files, i), err));
 	}
 	return FSC_OK;
 }

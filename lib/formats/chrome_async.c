@@ -3,13 +3,6 @@
 #include "base/num.h"
 #include "formats/chrome_int.h"
 
-#define TRY(call)                             \
-	do {                                  \
-		enum fsc_status st_ = (call); \
-		if (st_ != FSC_OK)            \
-			return st_;           \
-	} while (0)
-
 static bool has(const struct chrome *c, enum chrome_field f)
 {
 	return c->have >> f & 1;
@@ -63,21 +56,21 @@ enum fsc_status fsc_chrome_async(struct chrome *c, char ph)
 	}
 	if (is_end && c->have >> F_RARE)
 		fsc_chrome_rare_ignored(c);
-	TRY(fsc_chrome_fill_slice(&s, c));
+	FSC_TRY(fsc_chrome_fill_slice(&s, c));
 	if (is_old(ph))
 		id ^= (s.name + 1ULL) * 0x9E3779B97F4A7C15ULL;
 	uint16_t cat = has(c, F_CAT) ? s.cat : FSC_BUILD_NO_CAT;
-	TRY(fsc_chrome_event_ident(&ident, c));
-	TRY(fsc_build_async(&s.track, c->b, fsc_build_ident_process(c->b, ident), local, cat, id,
-			    s.name));
+	FSC_TRY(fsc_chrome_event_ident(&ident, c));
+	FSC_TRY(fsc_build_async(&s.track, c->b, fsc_build_ident_process(c->b, ident), local, cat,
+				id, s.name));
 	if (is_end)
 		return fsc_build_end(c->b, s.track, s.ts, s.name, cat, s.args);
 	if (ph == 'b' || ph == 'S') {
-		TRY(fsc_build_begin(&slice, c->b, &s));
+		FSC_TRY(fsc_build_begin(&slice, c->b, &s));
 	} else {
 		s.flags = FSC_SLICE_INSTANT;
 		s.kind = FSC_KIND_INSTANT;
-		TRY(fsc_build_slice(&slice, c->b, &s));
+		FSC_TRY(fsc_build_slice(&slice, c->b, &s));
 	}
 	return fsc_chrome_slice_rows(c, slice, &s);
 }
@@ -113,11 +106,11 @@ enum fsc_status fsc_chrome_thread_state(struct chrome *c)
 		fsc_chrome_note(c, &c->x_bad_dur);
 		return FSC_OK;
 	}
-	TRY(fsc_chrome_fill_slice(&s, c));
-	TRY(fsc_chrome_event_ident(&ident, c));
-	TRY(state_name(&name, &id, c));
-	TRY(fsc_build_async(&s.track, c->b, fsc_build_ident_process(c->b, ident), true,
-			    FSC_BUILD_NO_CAT, id, name));
-	TRY(fsc_build_slice(&slice, c->b, &s));
+	FSC_TRY(fsc_chrome_fill_slice(&s, c));
+	FSC_TRY(fsc_chrome_event_ident(&ident, c));
+	FSC_TRY(state_name(&name, &id, c));
+	FSC_TRY(fsc_build_async(&s.track, c->b, fsc_build_ident_process(c->b, ident), true,
+				FSC_BUILD_NO_CAT, id, name));
+	FSC_TRY(fsc_build_slice(&slice, c->b, &s));
 	return fsc_chrome_slice_rows(c, slice, &s);
 }

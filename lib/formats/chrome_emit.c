@@ -8,13 +8,6 @@
 #include "base/json_scan.h"
 #include "base/num.h"
 
-#define TRY(call)                             \
-	do {                                  \
-		enum fsc_status st_ = (call); \
-		if (st_ != FSC_OK)            \
-			return st_;           \
-	} while (0)
-
 /* ---- values ---- */
 
 /*
@@ -252,13 +245,13 @@ static enum fsc_status event_ident(uint32_t *ident, struct chrome *c)
 			return FSC_OK;
 		}
 		struct fsc_build_id pid = { .num = p }, tid = { .num = t };
-		TRY(fsc_build_ident(ident, c->b, pid, tid));
+		FSC_TRY(fsc_build_ident(ident, c->b, pid, tid));
 		*e = (struct chrome_ident){ .pid = p, .tid = t, .ident = *ident, .used = true };
 		return FSC_OK;
 	}
 	struct fsc_build_id pid, tid;
-	TRY(raw_id(&pid, c, pv));
-	TRY(raw_id(&tid, c, tv));
+	FSC_TRY(raw_id(&pid, c, pv));
+	FSC_TRY(raw_id(&tid, c, tv));
 	return fsc_build_ident(ident, c->b, pid, tid);
 }
 
@@ -276,7 +269,7 @@ static enum fsc_status make_cat(struct chrome_cat *e, struct chrome *c, const st
 	e->cls = (uint8_t)fsc_classify_cat(s, n);
 	if (e->cls != FSC_CAT_UNKNOWN && n && memchr(s, '_', n))
 		c->kineto = true;
-	TRY(fsc_build_str(&e->name, c->b, s, n));
+	FSC_TRY(fsc_build_str(&e->name, c->b, s, n));
 	return fsc_build_cat(&e->cat, c->b, s, n);
 }
 
@@ -297,7 +290,7 @@ static enum fsc_status event_cat(const struct chrome_cat **out, struct chrome *c
 	if (FSC_LIKELY(e->n == v->n && !memcmp(e->text, v->s, v->n)))
 		return FSC_OK;
 	e->n = 0;
-	TRY(make_cat(e, c, v));
+	FSC_TRY(make_cat(e, c, v));
 	memcpy(e->text, v->s, v->n);
 	e->n = (uint8_t)v->n;
 	return FSC_OK;
@@ -342,7 +335,7 @@ static inline uint8_t class_of(const struct chrome *c, const struct chrome_cat *
 static enum fsc_status slice_kind(uint8_t *kind, struct chrome *c, uint8_t cls, uint32_t name)
 {
 	if (FSC_UNLIKELY(name >= c->n_kinds))
-		TRY(grow_kinds(c, name));
+		FSC_TRY(grow_kinds(c, name));
 	uint8_t k = c->kinds[name];
 	if (FSC_UNLIKELY(!k || k >> 4 != cls)) {
 		size_t n;
@@ -480,11 +473,11 @@ static enum fsc_status collective_row(struct chrome *c, uint32_t slice)
 				    .dst_rank = arg_i32(c, A_DST_RANK, -1),
 				    .seq = arg_i64(c, A_SEQ, -1),
 				    .comms_id = arg_i64(c, A_COMMS_ID, -1) };
-	TRY(arg_text(&k.name, c, A_COLLECTIVE));
-	TRY(arg_text(&k.dtype, c, A_DTYPE));
-	TRY(arg_text(&k.pg_name, c, A_PG_NAME));
-	TRY(arg_text(&k.pg_desc, c, A_PG_DESC));
-	TRY(arg_text(&k.pg_ranks, c, A_PG_RANKS));
+	FSC_TRY(arg_text(&k.name, c, A_COLLECTIVE));
+	FSC_TRY(arg_text(&k.dtype, c, A_DTYPE));
+	FSC_TRY(arg_text(&k.pg_name, c, A_PG_NAME));
+	FSC_TRY(arg_text(&k.pg_desc, c, A_PG_DESC));
+	FSC_TRY(arg_text(&k.pg_ranks, c, A_PG_RANKS));
 	return fsc_build_collective(c->b, &k);
 }
 
@@ -533,16 +526,16 @@ static enum fsc_status bind_flow(struct chrome *c, uint32_t slice, int64_t ts)
 		return FSC_OK;
 	}
 	f.phase = in && out ? FSC_FLOW_STEP : out ? FSC_FLOW_START : FSC_FLOW_END;
-	TRY(fsc_build_str(&f.cat, c->b, "bind_id", 7));
+	FSC_TRY(fsc_build_str(&f.cat, c->b, "bind_id", 7));
 	return fsc_build_flow(c->b, &f);
 }
 
 static enum fsc_status fill_slice(struct fsc_build_slice *s, const struct chrome_cat **cat,
 				  struct chrome *c)
 {
-	TRY(event_cat(cat, c));
-	TRY(event_name(&s->name, c));
-	TRY(event_args(&s->args, c));
+	FSC_TRY(event_cat(cat, c));
+	FSC_TRY(event_name(&s->name, c));
+	FSC_TRY(event_args(&s->args, c));
 	s->cat = (*cat)->cat;
 	s->correlation = correlation(c);
 	return slice_kind(&s->kind, c, class_of(c, *cat), s->name);
@@ -558,7 +551,7 @@ static fsc_noinline enum fsc_status rare_rows(struct chrome *c, uint32_t slice, 
 {
 	if (c->stack_waits) {
 		c->stack_waits = false;
-		TRY(fsc_chrome_stack_wait(c, slice));
+		FSC_TRY(fsc_chrome_stack_wait(c, slice));
 	}
 	return has(c, F_BIND_ID) ? bind_flow(c, slice, ts) : FSC_OK;
 }
@@ -567,9 +560,9 @@ static fsc_noinline enum fsc_status rare_rows(struct chrome *c, uint32_t slice, 
 static enum fsc_status slice_rows(struct chrome *c, uint32_t slice, const struct fsc_build_slice *s)
 {
 	if (fsc_kind_is_gpu_work(s->kind))
-		TRY(launch_row(c, slice));
+		FSC_TRY(launch_row(c, slice));
 	if (FSC_UNLIKELY(c->have_arg >> A_COLLECTIVE & 1))
-		TRY(collective_row(c, slice));
+		FSC_TRY(collective_row(c, slice));
 	return FSC_UNLIKELY(c->have >> F_RARE) ? rare_rows(c, slice, s->ts) : FSC_OK;
 }
 
@@ -594,15 +587,15 @@ static enum fsc_status complete(struct chrome *c)
 		fsc_chrome_note(c, &c->x_bad_dur);
 		return FSC_OK;
 	}
-	TRY(fill_slice(&s, &cat, c));
-	TRY(event_ident(&ident, c));
-	TRY(slice_track(&s.track, c, class_of(c, cat), ident));
+	FSC_TRY(fill_slice(&s, &cat, c));
+	FSC_TRY(event_ident(&ident, c));
+	FSC_TRY(slice_track(&s.track, c, class_of(c, cat), ident));
 	bool xla = FSC_UNLIKELY(c->xla.devices.n) && !has(c, F_CAT);
 	if (xla)
-		TRY(fsc_chrome_xla_slice(c, ident, &s));
-	TRY(fsc_build_slice(&slice, c->b, &s));
+		FSC_TRY(fsc_chrome_xla_slice(c, ident, &s));
+	FSC_TRY(fsc_build_slice(&slice, c->b, &s));
 	if (xla)
-		TRY(fsc_chrome_xla_rows(c, ident, slice, &s));
+		FSC_TRY(fsc_chrome_xla_rows(c, ident, slice, &s));
 	return slice_rows(c, slice, &s);
 }
 
@@ -613,10 +606,10 @@ static enum fsc_status begin(struct chrome *c)
 	uint32_t ident, slice;
 	if (!event_ts(c, &s.ts))
 		return FSC_OK;
-	TRY(fill_slice(&s, &cat, c));
-	TRY(event_ident(&ident, c));
-	TRY(slice_track(&s.track, c, class_of(c, cat), ident));
-	TRY(fsc_build_begin(&slice, c->b, &s));
+	FSC_TRY(fill_slice(&s, &cat, c));
+	FSC_TRY(event_ident(&ident, c));
+	FSC_TRY(slice_track(&s.track, c, class_of(c, cat), ident));
+	FSC_TRY(fsc_build_begin(&slice, c->b, &s));
 	return slice_rows(c, slice, &s);
 }
 
@@ -629,11 +622,11 @@ static enum fsc_status end(struct chrome *c)
 		return FSC_OK;
 	if (FSC_UNLIKELY(c->have >> F_RARE))
 		fsc_chrome_rare_ignored(c);
-	TRY(event_cat(&cat, c));
-	TRY(event_name(&name, c));
-	TRY(event_args(&args, c));
-	TRY(event_ident(&ident, c));
-	TRY(slice_track(&track, c, class_of(c, cat), ident));
+	FSC_TRY(event_cat(&cat, c));
+	FSC_TRY(event_name(&name, c));
+	FSC_TRY(event_args(&args, c));
+	FSC_TRY(event_ident(&ident, c));
+	FSC_TRY(slice_track(&track, c, class_of(c, cat), ident));
 	return fsc_build_end(c->b, track, ts, name, has(c, F_CAT) ? cat->cat : FSC_BUILD_NO_CAT,
 			     args);
 }
@@ -661,8 +654,8 @@ static enum fsc_status memory_track(uint32_t *track, struct chrome *c,
 	if (st == FSC_OK)
 		st = fsc_build_str(&id, c->b, b.data, b.len);
 	fsc_buf_fini(&b);
-	TRY(st);
-	TRY(fsc_build_str(&unit, c->b, "bytes", 5));
+	FSC_TRY(st);
+	FSC_TRY(fsc_build_str(&unit, c->b, "bytes", 5));
 	return fsc_build_counter_track(track, c->b, m->process, id, unit,
 				       m->type == 0 || m->device < 0 ? FSC_NO_ORDINAL : m->device);
 }
@@ -698,13 +691,13 @@ static enum fsc_status memory_counters(struct chrome *c, uint32_t ident, int64_t
 	} both[] = { { A_TOTAL_ALLOCATED, "allocated" }, { A_TOTAL_RESERVED, "reserved" } };
 	struct chrome_memory *m;
 	double v;
-	TRY(memory_of(&m, c, fsc_build_ident_process(c->b, ident)));
+	FSC_TRY(memory_of(&m, c, fsc_build_ident_process(c->b, ident)));
 	for (int i = 0; m && i < 2; i++) {
 		if (!(c->have_arg >> both[i].a & 1) || !fsc_chrome_double(&v, &c->a[both[i].a]))
 			continue;
 		if (m->track[i] == FSC_NO_TRACK)
-			TRY(memory_track(&m->track[i], c, m, both[i].what));
-		TRY(fsc_build_counter(c->b, m->track[i], ts, v));
+			FSC_TRY(memory_track(&m->track[i], c, m, both[i].what));
+		FSC_TRY(fsc_build_counter(c->b, m->track[i], ts, v));
 	}
 	return FSC_OK;
 }
@@ -724,14 +717,14 @@ static enum fsc_status instant(struct chrome *c)
 	uint32_t ident, slice;
 	if (!event_ts(c, &s.ts))
 		return FSC_OK;
-	TRY(fill_slice(&s, &cat, c));
+	FSC_TRY(fill_slice(&s, &cat, c));
 	s.kind = FSC_KIND_INSTANT;
 	s.flags |= instant_scope(c);
-	TRY(event_ident(&ident, c));
-	TRY(fsc_build_thread(&s.track, c->b, ident));
-	TRY(fsc_build_slice(&slice, c->b, &s));
+	FSC_TRY(event_ident(&ident, c));
+	FSC_TRY(fsc_build_thread(&s.track, c->b, ident));
+	FSC_TRY(fsc_build_slice(&slice, c->b, &s));
 	if (FSC_UNLIKELY(c->have >> F_RARE))
-		TRY(rare_rows(c, slice, s.ts));
+		FSC_TRY(rare_rows(c, slice, s.ts));
 	if (!field_is(c, F_NAME, "[memory]"))
 		return FSC_OK;
 	return memory_counters(c, ident, s.ts);
@@ -785,8 +778,8 @@ static enum fsc_status counter_value(struct chrome *c, uint32_t process, int64_t
 	if (st == FSC_OK)
 		st = fsc_build_str(&id, c->b, b.data, b.len);
 	fsc_buf_fini(&b);
-	TRY(st);
-	TRY(fsc_build_counter_track(&track, c->b, process, id, 0, FSC_NO_ORDINAL));
+	FSC_TRY(st);
+	FSC_TRY(fsc_build_counter_track(&track, c->b, process, id, 0, FSC_NO_ORDINAL));
 	return fsc_build_counter(c->b, track, ts, x);
 }
 
@@ -797,7 +790,7 @@ static enum fsc_status counters(struct chrome *c)
 	int64_t ts;
 	if (!event_ts(c, &ts))
 		return FSC_OK;
-	TRY(event_ident(&ident, c));
+	FSC_TRY(event_ident(&ident, c));
 	uint32_t process = fsc_build_ident_process(c->b, ident);
 	if (FSC_UNLIKELY(c->have >> F_RARE))
 		fsc_chrome_rare_ignored(c);
@@ -805,7 +798,7 @@ static enum fsc_status counters(struct chrome *c)
 		fsc_chrome_note(c, &c->args_too_big);
 	struct fsc_json_scan s = fsc_json_scan_of(c->args, c->args_n);
 	while (c->args_n && fsc_json_scan_next(&s, &m))
-		TRY(counter_value(c, process, ts, &m));
+		FSC_TRY(counter_value(c, process, ts, &m));
 	return FSC_OK;
 }
 
@@ -838,10 +831,10 @@ static enum fsc_status flow(struct chrome *c, char ph)
 		fsc_chrome_note(c, &c->flow_args);
 	if (FSC_UNLIKELY(c->have >> F_RARE))
 		fsc_chrome_rare_ignored(c);
-	TRY(event_cat(&cat, c));
+	FSC_TRY(event_cat(&cat, c));
 	f.cat = cat->name;
-	TRY(event_name(&f.name, c));
-	TRY(event_ident(&f.ident, c));
+	FSC_TRY(event_name(&f.name, c));
+	FSC_TRY(event_ident(&f.ident, c));
 	f.phase = ph == 's'		   ? FSC_FLOW_START
 		  : ph == 't'		   ? FSC_FLOW_STEP
 		  : field_is(c, F_BP, "e") ? FSC_FLOW_END
@@ -854,18 +847,18 @@ static enum fsc_status flow(struct chrome *c, char ph)
 static enum fsc_status metadata(struct chrome *c)
 {
 	uint32_t ident, text;
-	TRY(event_ident(&ident, c));
+	FSC_TRY(event_ident(&ident, c));
 	uint32_t process = fsc_build_ident_process(c->b, ident);
 	if (field_is(c, F_NAME, "process_name")) {
-		TRY(arg_text(&text, c, A_NAME));
+		FSC_TRY(arg_text(&text, c, A_NAME));
 		fsc_build_name_process(c->b, process, text);
 		return fsc_chrome_xla_process(c, process, text);
 	} else if (field_is(c, F_NAME, "thread_name")) {
-		TRY(arg_text(&text, c, A_NAME));
+		FSC_TRY(arg_text(&text, c, A_NAME));
 		fsc_build_name_ident(c->b, ident, text);
 		return fsc_chrome_xla_thread(c, ident, text);
 	} else if (field_is(c, F_NAME, "process_labels")) {
-		TRY(arg_text(&text, c, A_LABELS));
+		FSC_TRY(arg_text(&text, c, A_LABELS));
 		fsc_build_label_process(c->b, process, text);
 	} else if (field_is(c, F_NAME, "process_sort_index")) {
 		fsc_build_sort_process(c->b, process, arg_i32(c, A_SORT_INDEX, 0));

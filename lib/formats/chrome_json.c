@@ -10,13 +10,6 @@
 #include "formats/chrome.h"
 #include "formats/chrome_int.h"
 
-#define TRY(call)                             \
-	do {                                  \
-		enum fsc_status st_ = (call); \
-		if (st_ != FSC_OK)            \
-			return st_;           \
-	} while (0)
-
 static const char events_key[] = "\"traceEvents\"";
 
 static int64_t offset_of(const struct chrome *c, const char *p)
@@ -193,12 +186,12 @@ static enum fsc_status event_list(struct chrome *c, const char **p, bool top)
 	bool want_comma = false;
 	for (;;) {
 		char ch;
-		TRY(peek(c, p, &ch));
+		FSC_TRY(peek(c, p, &ch));
 		switch (ch) {
 		case '{':
 			if (FSC_UNLIKELY(want_comma))
 				fsc_jt_note(&c->t, &c->commas, 1, *p);
-			TRY(one_event(c, p));
+			FSC_TRY(one_event(c, p));
 			want_comma = true;
 			break;
 		case ',':
@@ -223,7 +216,7 @@ static enum fsc_status event_list(struct chrome *c, const char **p, bool top)
 		default:
 			if (want_comma)
 				fsc_jt_note(&c->t, &c->commas, 1, *p);
-			TRY(plain_item(c, p));
+			FSC_TRY(plain_item(c, p));
 			want_comma = true;
 		}
 	}
@@ -462,7 +455,7 @@ static enum fsc_status frame_list(struct chrome *c, const char **p)
 	for (;;) {
 		struct member m;
 		char ch;
-		TRY(peek(c, p, &ch));
+		FSC_TRY(peek(c, p, &ch));
 		if (ch == '}') {
 			++*p;
 			return FSC_OK;
@@ -478,14 +471,14 @@ static enum fsc_status frame_list(struct chrome *c, const char **p)
 			return truncated(c);
 		if (want_comma)
 			fsc_jt_note(&c->t, &c->commas, 1, *p);
-		TRY(read_member(c, p, &m, false));
+		FSC_TRY(read_member(c, p, &m, false));
 		c->at = *p - 1;
 		if (m.state == MEMBER_LOST)
 			return FSC_OK;
 		if (m.state == MEMBER_READ && m.full)
 			fsc_build_loss_at(c->b, "meta_value_too_big", 1, offset_of(c, *p - 1));
 		else if (m.state == MEMBER_READ)
-			TRY(fsc_chrome_frame(c, m.key, m.key_n, m.value, m.value_n));
+			FSC_TRY(fsc_chrome_frame(c, m.key, m.key_n, m.value, m.value_n));
 		want_comma = true;
 	}
 }
@@ -495,7 +488,7 @@ static enum fsc_status one_member(struct chrome *c, const char **p)
 {
 	struct member m;
 	enum fsc_status st;
-	TRY(read_member(c, p, &m, true));
+	FSC_TRY(read_member(c, p, &m, true));
 	if (m.state != MEMBER_READ)
 		return FSC_OK;
 	switch (m.list) {
@@ -524,7 +517,7 @@ static enum fsc_status object(struct chrome *c, const char **p)
 	bool want_comma = false;
 	for (;;) {
 		char ch;
-		TRY(peek(c, p, &ch));
+		FSC_TRY(peek(c, p, &ch));
 		if (ch == '}') {
 			++*p;
 			return FSC_OK;
@@ -555,7 +548,7 @@ static enum fsc_status object(struct chrome *c, const char **p)
 static enum fsc_status trailing(struct chrome *c, const char **p)
 {
 	char ch;
-	TRY(peek(c, p, &ch));
+	FSC_TRY(peek(c, p, &ch));
 	if (*p < c->t.end)
 		fsc_build_loss_at(c->b, "trailing_data", 1, offset_of(c, *p));
 	return FSC_OK;
@@ -566,10 +559,10 @@ static enum fsc_status walk(struct chrome *c)
 	const char *p = c->t.end;
 	char ch;
 	enum fsc_status st;
-	TRY(peek(c, &p, &ch));
+	FSC_TRY(peek(c, &p, &ch));
 	if (c->t.end - p >= 3 && !memcmp(p, "\xEF\xBB\xBF", 3)) {
 		p += 3;
-		TRY(peek(c, &p, &ch));
+		FSC_TRY(peek(c, &p, &ch));
 	}
 	if (ch != '{' && ch != '[') {
 		if (ch == 0 && p >= c->t.end)
@@ -645,7 +638,7 @@ static enum fsc_status deliver(struct chrome *c)
 		return no_memory(c, st);
 	/* The window is not needed to order the trace. */
 	fsc_jt_fini(&c->t);
-	TRY(fsc_build_finish(&t, c->b, c->err));
+	FSC_TRY(fsc_build_finish(&t, c->b, c->err));
 	return c->sink->trace(c->sink->ctx, t, c->err);
 }
 

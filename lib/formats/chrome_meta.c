@@ -3,13 +3,6 @@
 #include "base/json_scan.h"
 #include "formats/chrome_int.h"
 
-#define TRY(call)                             \
-	do {                                  \
-		enum fsc_status st_ = (call); \
-		if (st_ != FSC_OK)            \
-			return st_;           \
-	} while (0)
-
 static bool number_of(int64_t *out, const char *s, size_t n, enum fsc_json_type type)
 {
 	struct fsc_jt_val v = { .s = s, .n = (uint32_t)n, .type = FSC_JT_NUM };

@@ -11,13 +11,6 @@
 #include "base/json_scan.h"
 #include "formats/chrome_int.h"
 
-#define TRY(call)                             \
-	do {                                  \
-		enum fsc_status st_ = (call); \
-		if (st_ != FSC_OK)            \
-			return st_;           \
-	} while (0)
-
 /* ---- frames ---- */
 
 /* Text inside the quotes of a string, a number as it is written; 0 for anything else. */
@@ -60,8 +53,8 @@ enum fsc_status fsc_chrome_frame(struct chrome *c, const char *key, size_t key_n
 	}
 	if (fsc_json_find(&m, json, n, "parent"))
 		f.parent = frame_id(&m);
-	TRY(frame_text(&f.name, c, json, n, "name"));
-	TRY(frame_text(&f.category, c, json, n, "category"));
+	FSC_TRY(frame_text(&f.name, c, json, n, "name"));
+	FSC_TRY(frame_text(&f.category, c, json, n, "category"));
 	return fsc_vec_push(&s->frames, f) ? FSC_OK : FSC_ENOMEM;
 }
 
@@ -113,7 +106,7 @@ enum fsc_status fsc_chrome_stack_wait(struct chrome *c, uint32_t slice)
 	}
 	s->text.max = FSC_MAX_STACK_BYTES + 1;
 	fsc_buf_add(&s->text, c->args, c->args_n);
-	TRY(fsc_buf_status(&s->text));
+	FSC_TRY(fsc_buf_status(&s->text));
 	return fsc_vec_push(&s->refs, r) ? FSC_OK : FSC_ENOMEM;
 }
 
@@ -243,7 +236,7 @@ static enum fsc_status resolve(struct writer *w, const struct chrome_stack_ref *
 		return FSC_OK;
 	}
 	uint64_t counted = c->t.counted;
-	TRY(write_out(w, r));
+	FSC_TRY(write_out(w, r));
 	/* What lost something is done again, so that each slice counts. */
 	if (counted == c->t.counted)
 		*e = (struct recent){ .r = r, .record = s->args[r->slice] };

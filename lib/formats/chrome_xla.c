@@ -8,13 +8,6 @@
 #include "base/num.h"
 #include "formats/chrome_int.h"
 
-#define TRY(call)                             \
-	do {                                  \
-		enum fsc_status st_ = (call); \
-		if (st_ != FSC_OK)            \
-			return st_;           \
-	} while (0)
-
 #define MAX_DEVICES 1024u
 
 static const char device_mark[] = "/device:", stream_mark[] = "Stream #";
@@ -146,10 +139,10 @@ static enum fsc_status work(struct chrome *c, uint32_t ident, const struct chrom
 	if (fsc_cur_left(&category) && fsc_classify(FSC_CAT_KERNEL, (const char *)category.p,
 						    fsc_cur_left(&category)) == FSC_KIND_COMM)
 		kind = FSC_KIND_COMM;
-	TRY(set_kind(c, s, kind,
-		     kind == FSC_KIND_MEMCPY   ? "gpu_memcpy"
-		     : kind == FSC_KIND_MEMSET ? "gpu_memset"
-					       : "kernel"));
+	FSC_TRY(set_kind(c, s, kind,
+			 kind == FSC_KIND_MEMCPY   ? "gpu_memcpy"
+			 : kind == FSC_KIND_MEMSET ? "gpu_memset"
+						   : "kernel"));
 	if (l->stream < 0 && (!fsc_chrome_i64(&tid, &c->f[F_TID]) || tid < 0 || tid > INT32_MAX))
 		tid = -1;
 	return fsc_build_stream(&s->track, c->b, ident, d->ordinal, FSC_NO_ORDINAL,
@@ -162,8 +155,9 @@ static enum fsc_status work(struct chrome *c, uint32_t ident, const struct chrom
 static enum fsc_status annotation(struct chrome *c, uint32_t ident,
 				  const struct chrome_xla_device *d, struct fsc_build_slice *s)
 {
-	TRY(set_kind(c, s, FSC_KIND_GPU_ANNOTATION, "gpu_user_annotation"));
-	TRY(fsc_build_stream(&s->track, c->b, ident, d->ordinal, FSC_NO_ORDINAL, FSC_NO_ORDINAL));
+	FSC_TRY(set_kind(c, s, FSC_KIND_GPU_ANNOTATION, "gpu_user_annotation"));
+	FSC_TRY(fsc_build_stream(&s->track, c->b, ident, d->ordinal, FSC_NO_ORDINAL,
+				 FSC_NO_ORDINAL));
 	return fsc_build_annotation(&s->track, c->b, ident, 0);
 }
 
@@ -201,7 +195,7 @@ enum fsc_status fsc_chrome_xla_rows(struct chrome *c, uint32_t ident, uint32_t s
 	if (fsc_kind_is_gpu_work(s->kind) && (fsc_cur_left(&kernel) || fsc_cur_left(&bytes))) {
 		fsc_launch_details(&l, kernel, bytes);
 		l.slice = slice;
-		TRY(fsc_build_launch(c->b, &l));
+		FSC_TRY(fsc_build_launch(c->b, &l));
 	}
 	if (s->correlation == FSC_NO_CORRELATION)
 		return FSC_OK;
@@ -216,7 +210,7 @@ enum fsc_status fsc_chrome_xla_finish(struct chrome *c)
 {
 	if (!c->xla.devices.n)
 		return FSC_OK;
-	TRY(fsc_launch_pairs_bind(&c->xla.pairs, c->b, &c->xla.unmatched));
+	FSC_TRY(fsc_launch_pairs_bind(&c->xla.pairs, c->b, &c->xla.unmatched));
 	fsc_build_loss_at(c->b, "launch_without_call", c->xla.unmatched, -1);
 	return FSC_OK;
 }

@@ -5,13 +5,6 @@
 #include "base/alloc.h"
 #include "formats/nsys_int.h"
 
-#define TRY(call)                             \
-	do {                                  \
-		enum fsc_status st_ = (call); \
-		if (st_ != FSC_OK)            \
-			return st_;           \
-	} while (0)
-
 static const char magic[] = "SQLite format 3"; /* with its zero */
 
 enum fsc_status fsc_ns_failed(struct nsys *x, enum fsc_status st)
@@ -45,7 +38,7 @@ enum fsc_status fsc_ns_cat(uint16_t *cat, struct nsys *x, enum ns_cat c)
 	};
 
 	if (x->cat[c] == FSC_BUILD_NO_CAT)
-		TRY(fsc_build_cat(&x->cat[c], x->b, names[c], strlen(names[c])));
+		FSC_TRY(fsc_build_cat(&x->cat[c], x->b, names[c], strlen(names[c])));
 	*cat = x->cat[c];
 	return FSC_OK;
 }
@@ -87,18 +80,18 @@ static enum fsc_status put_meta(struct nsys *x, struct fsc_trace *t)
 		fsc_buf_adds(&x->meta, "]");
 	}
 	fsc_buf_adds(&x->meta, "}");
-	TRY(fsc_buf_status(&x->meta));
-	TRY(fsc_build_str(&t->meta.format, x->b, "nsys", 4));
+	FSC_TRY(fsc_buf_status(&x->meta));
+	FSC_TRY(fsc_build_str(&t->meta.format, x->b, "nsys", 4));
 	return fsc_build_str(&t->meta.json, x->b, x->meta.data, x->meta.len);
 }
 
 static enum fsc_status read_all(struct nsys *x)
 {
-	TRY(fsc_ns_open(x));
-	TRY(fsc_ns_read_names(x));
-	TRY(fsc_ns_read_gpu(x));
-	TRY(fsc_ns_read_host(x));
-	TRY(fsc_ns_failed(x, fsc_ns_put_ranges(x)));
+	FSC_TRY(fsc_ns_open(x));
+	FSC_TRY(fsc_ns_read_names(x));
+	FSC_TRY(fsc_ns_read_gpu(x));
+	FSC_TRY(fsc_ns_read_host(x));
+	FSC_TRY(fsc_ns_failed(x, fsc_ns_put_ranges(x)));
 	return fsc_ns_count_unread(x);
 }
 
@@ -119,13 +112,13 @@ static enum fsc_status deliver(struct nsys *x)
 
 	if (!t->slices.n)
 		return no_timeline(x);
-	TRY(fsc_ns_failed(x, fsc_launch_pairs_bind(&x->pairs, x->b, &x->launches)));
+	FSC_TRY(fsc_ns_failed(x, fsc_launch_pairs_bind(&x->pairs, x->b, &x->launches)));
 	name_losses(x);
-	TRY(fsc_ns_failed(x, put_meta(x, t)));
+	FSC_TRY(fsc_ns_failed(x, put_meta(x, t)));
 	/* The database is not needed to order the trace. */
 	fsc_ns_close(x);
 	fsc_buf_fini(&x->raw);
-	TRY(fsc_build_finish(&t, x->b, x->err));
+	FSC_TRY(fsc_build_finish(&t, x->b, x->err));
 	return x->sink->trace(x->sink->ctx, t, x->err);
 }
 

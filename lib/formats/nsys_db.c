@@ -11,13 +11,6 @@
 #include "base/fs.h"
 #include "formats/nsys_int.h"
 
-#define TRY(call)                             \
-	do {                                  \
-		enum fsc_status st_ = (call); \
-		if (st_ != FSC_OK)            \
-			return st_;           \
-	} while (0)
-
 #define READ_STEP ((size_t)FSC_MIB)
 #define HEADER_BYTES 100u
 /* Steps of SQLite's machine: a row takes one or two for each column, and a column a byte or more. */
@@ -155,7 +148,7 @@ static enum fsc_status add_file(struct nsys *x)
 			return fsc_ns_failed(x, FSC_ENOMEM);
 		return FSC_OK;
 	}
-	TRY(copy_source(x));
+	FSC_TRY(copy_source(x));
 	if (!fsc_nsys_vfs_add(&x->vfs, -1, x->raw.data, x->raw.len))
 		return fsc_ns_failed(x, FSC_ENOMEM);
 	return FSC_OK;
@@ -249,8 +242,8 @@ enum fsc_status fsc_ns_open(struct nsys *x)
 		    SQLITE_OPEN_PRIVATECACHE;
 	int rc;
 
-	TRY(add_file(x));
-	TRY(check_header(x));
+	FSC_TRY(add_file(x));
+	FSC_TRY(check_header(x));
 	rc = sqlite3_open_v2("nsys", &x->db, flags, x->vfs.name);
 	if (rc == SQLITE_OK) {
 		forbid(x);
@@ -355,8 +348,8 @@ static void map_columns(struct ns_row *r)
 enum fsc_status fsc_ns_rows(struct ns_row *r, struct nsys *x, enum ns_table t)
 {
 	*r = (struct ns_row){ .s = NULL };
-	TRY(look(x, fsc_nsys_tables[t]));
-	TRY(prepare(&r->s, x, fsc_nsys_queries[t]));
+	FSC_TRY(look(x, fsc_nsys_tables[t]));
+	FSC_TRY(prepare(&r->s, x, fsc_nsys_queries[t]));
 	map_columns(r);
 	return FSC_OK;
 }

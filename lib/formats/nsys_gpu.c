@@ -2,13 +2,6 @@
 /* GPU work: kernels, copies, sets, whole graphs, and synchronisation beside them. */
 #include "formats/nsys_int.h"
 
-#define TRY(call)                             \
-	do {                                  \
-		enum fsc_status st_ = (call); \
-		if (st_ != FSC_OK)            \
-			return st_;           \
-	} while (0)
-
 /* Tracks of the rows before, by what makes them. */
 #define TRACKS 64u
 struct place {
@@ -47,13 +40,13 @@ static enum fsc_status make_place(struct nsys *x, struct place *p)
 		fsc_buf_addf(&x->text, " context %d", p->context);
 	if (p->stream != FSC_NO_ORDINAL)
 		fsc_buf_addf(&x->text, " stream %d", p->stream);
-	TRY(fsc_buf_status(&x->text));
-	TRY(fsc_build_str(&tid.text, x->b, x->text.data, x->text.len));
+	FSC_TRY(fsc_buf_status(&x->text));
+	FSC_TRY(fsc_build_str(&tid.text, x->b, x->text.data, x->text.len));
 	if (p->has_pid)
 		pid = fsc_ns_pid(x, p->global);
 	else
-		TRY(fsc_build_str(&pid.text, x->b, "GPU", 3));
-	TRY(fsc_build_ident(&p->ident, x->b, pid, tid));
+		FSC_TRY(fsc_build_str(&pid.text, x->b, "GPU", 3));
+	FSC_TRY(fsc_build_ident(&p->ident, x->b, pid, tid));
 	fsc_build_name_ident(x->b, p->ident, tid.text);
 	return fsc_build_stream(&p->track, x->b, p->ident, p->device, p->context, p->stream);
 }
@@ -75,7 +68,7 @@ static enum fsc_status find_place(struct gpu *g)
 	if (p->used && p->global == want.global && p->device == want.device &&
 	    p->context == want.context && p->stream == want.stream && p->has_pid == want.has_pid)
 		return FSC_OK;
-	TRY(make_place(g->x, &want));
+	FSC_TRY(make_place(g->x, &want));
 	*p = want;
 	return FSC_OK;
 }
@@ -129,7 +122,7 @@ static enum fsc_status copy_name(struct gpu *g)
 	if (g->r->at[NC_SRC_KIND] >= 0 && g->r->at[NC_DST_KIND] >= 0)
 		fsc_buf_addf(b, " (%s -> %s)", memory_kind(g->r, NC_SRC_KIND),
 			     memory_kind(g->r, NC_DST_KIND));
-	TRY(fsc_buf_status(b));
+	FSC_TRY(fsc_buf_status(b));
 	return fsc_build_str(&g->s.name, g->x->b, b->data, b->len);
 }
 
@@ -140,7 +133,7 @@ static enum fsc_status set_name(struct gpu *g)
 	fsc_buf_clear(b);
 	fsc_buf_addf(b, "Memset (%s)",
 		     g->r->at[NC_MEM_KIND] >= 0 ? memory_kind(g->r, NC_MEM_KIND) : "Unknown");
-	TRY(fsc_buf_status(b));
+	FSC_TRY(fsc_buf_status(b));
 	return fsc_build_str(&g->s.name, g->x->b, b->data, b->len);
 }
 
@@ -153,7 +146,7 @@ static enum fsc_status graph_name(struct gpu *g)
 	fsc_buf_adds(b, "cudaGraph");
 	if (g->l.graph_id >= 0)
 		fsc_buf_addf(b, " %lld", (long long)g->l.graph_id);
-	TRY(fsc_buf_status(b));
+	FSC_TRY(fsc_buf_status(b));
 	return fsc_build_str(&g->s.name, g->x->b, b->data, b->len);
 }
 
@@ -227,22 +220,22 @@ static enum fsc_status fill_kind(struct gpu *g, enum ns_table t)
 
 	switch (t) {
 	case NS_MEMCPY:
-		TRY(copy_name(g));
+		FSC_TRY(copy_name(g));
 		g->s.kind = FSC_KIND_MEMCPY;
 		return fsc_ns_cat(&g->s.cat, g->x, NS_CAT_MEMCPY);
 	case NS_MEMSET:
-		TRY(set_name(g));
+		FSC_TRY(set_name(g));
 		g->s.kind = FSC_KIND_MEMSET;
 		return fsc_ns_cat(&g->s.cat, g->x, NS_CAT_MEMSET);
 	case NS_SYNC:
-		TRY(sync_name(g));
+		FSC_TRY(sync_name(g));
 		g->s.kind = FSC_KIND_SYNC;
 		return fsc_ns_cat(&g->s.cat, g->x, NS_CAT_SYNC);
 	case NS_GRAPH:
-		TRY(graph_name(g));
+		FSC_TRY(graph_name(g));
 		break;
 	default:
-		TRY(kernel_name(g));
+		FSC_TRY(kernel_name(g));
 	}
 	name = fsc_strtab_get(fsc_build_trace(g->x->b)->strings, g->s.name, &n);
 	g->s.kind = (uint8_t)fsc_classify(FSC_CAT_KERNEL, name, n);
@@ -257,7 +250,7 @@ static enum fsc_status put_work(struct gpu *g, uint32_t slice)
 					.slice = slice };
 
 	g->l.slice = slice;
-	TRY(fsc_build_launch(g->x->b, &g->l));
+	FSC_TRY(fsc_build_launch(g->x->b, &g->l));
 	return g->s.correlation == FSC_NO_CORRELATION ? FSC_OK
 						      : fsc_launch_pairs_work(&g->x->pairs, side);
 }
@@ -273,14 +266,14 @@ static enum fsc_status take_row(struct gpu *g, enum ns_table t)
 		g->s.correlation = FSC_NO_CORRELATION;
 	if (!fsc_ns_time(&g->s.ts, &g->s.dur, x, g->r, false))
 		return FSC_OK;
-	TRY(find_place(g));
+	FSC_TRY(find_place(g));
 	fill_launch(g);
-	TRY(fill_kind(g, t));
-	TRY(fill_args(g));
+	FSC_TRY(fill_kind(g, t));
+	FSC_TRY(fill_args(g));
 	g->s.track = g->at->track;
 	if (t == NS_SYNC)
-		TRY(fsc_build_annotation(&g->s.track, x->b, g->at->ident, 1));
-	TRY(fsc_build_slice(&slice, x->b, &g->s));
+		FSC_TRY(fsc_build_annotation(&g->s.track, x->b, g->at->ident, 1));
+	FSC_TRY(fsc_build_slice(&slice, x->b, &g->s));
 	return fsc_kind_is_gpu_work(g->s.kind) ? put_work(g, slice) : FSC_OK;
 }
 

@@ -2,13 +2,6 @@
 /* What threads did: CUDA calls, NVTX ranges and marks, calls of the operating system, the profiler's own overhead. */
 #include "formats/nsys_int.h"
 
-#define TRY(call)                             \
-	do {                                  \
-		enum fsc_status st_ = (call); \
-		if (st_ != FSC_OK)            \
-			return st_;           \
-	} while (0)
-
 /* ENUM_NSYS_EVENT_TYPE; those ending in T come from NVTXT files. */
 enum {
 	EVENT_MARK = 34,
@@ -63,7 +56,7 @@ enum fsc_status fsc_ns_args_end(uint32_t *args, struct nsys *x)
 		fsc_ns_note(x, &x->n.too_big, 1);
 		return FSC_OK;
 	}
-	TRY(fsc_buf_status(&x->args));
+	FSC_TRY(fsc_buf_status(&x->args));
 	return x->args.len > 2 ? fsc_build_args(args, x->b, x->args.data, x->args.len) : FSC_OK;
 }
 
@@ -77,7 +70,7 @@ static enum fsc_status thread_track(uint32_t *track, int64_t *global, struct nsy
 		fsc_ns_note(x, &x->n.bad_row, 1);
 		return FSC_END;
 	}
-	TRY(fsc_ns_thread(&ident, x, *global));
+	FSC_TRY(fsc_ns_thread(&ident, x, *global));
 	return fsc_build_thread(track, x->b, ident);
 }
 
@@ -89,7 +82,7 @@ static enum fsc_status call_name(uint32_t *id, struct nsys *x, const struct ns_r
 	size_t n = 0, k;
 	const char *s;
 
-	TRY(fsc_ns_name(id, x, r, NC_NAME_ID));
+	FSC_TRY(fsc_ns_name(id, x, r, NC_NAME_ID));
 	s = fsc_strtab_get(fsc_build_trace(x->b)->strings, *id, &n);
 	for (k = n; k > 0 && s[k - 1] >= '0' && s[k - 1] <= '9'; k--)
 		;
@@ -97,7 +90,7 @@ static enum fsc_status call_name(uint32_t *id, struct nsys *x, const struct ns_r
 		return FSC_OK;
 	fsc_buf_clear(&x->text);
 	fsc_buf_add(&x->text, s, k - 2);
-	TRY(fsc_buf_status(&x->text));
+	FSC_TRY(fsc_buf_status(&x->text));
 	return fsc_build_str(id, x->b, x->text.data, x->text.len);
 }
 
@@ -134,16 +127,16 @@ static enum fsc_status take_call(struct nsys *x, const struct ns_row *r, enum ns
 	st = thread_track(&s.track, &global, x, r);
 	if (st != FSC_OK)
 		return st == FSC_END ? FSC_OK : st;
-	TRY(call_name(&s.name, x, r));
-	TRY(call_kind(&s, x, t));
+	FSC_TRY(call_name(&s.name, x, r));
+	FSC_TRY(call_kind(&s, x, t));
 	if (fsc_ns_i64(&correlation, r, NC_CORRELATION) && correlation > 0)
 		s.correlation = correlation;
 	fsc_ns_args_begin(x);
 	fsc_launch_args_put(&x->json, FSC_NO_ORDINAL, FSC_NO_ORDINAL, FSC_NO_ORDINAL, s.correlation,
 			    NULL);
 	fsc_ns_rest(x, r);
-	TRY(fsc_ns_args_end(&s.args, x));
-	TRY(fsc_build_slice(&side.slice, x->b, &s));
+	FSC_TRY(fsc_ns_args_end(&s.args, x));
+	FSC_TRY(fsc_build_slice(&side.slice, x->b, &s));
 	if (t != NS_RUNTIME || s.correlation == FSC_NO_CORRELATION)
 		return FSC_OK;
 	side.scope = (uint64_t)global >> 24;
@@ -186,7 +179,7 @@ static enum fsc_status take_domain(struct nsys *x, const struct ns_row *r)
 	    !fsc_ns_i64(&global, r, NC_GLOBAL_TID) || x->domains.n >= MAX_DOMAINS)
 		return FSC_OK;
 	d.vm_pid = (int64_t)((uint64_t)global >> 24);
-	TRY(nvtx_name(&d.name, x, r));
+	FSC_TRY(nvtx_name(&d.name, x, r));
 	return fsc_vec_push(&x->domains, d) ? FSC_OK : FSC_ENOMEM;
 }
 
@@ -213,9 +206,9 @@ static enum fsc_status nvtx_args(uint32_t *args, struct nsys *x, const struct ns
 	uint32_t name = domain_name(x, (int64_t)((uint64_t)global >> 24), id), text = 0;
 
 	if (fsc_ns_is_text(r, NC_JSON_TEXT))
-		TRY(fsc_ns_text(&text, x, r, NC_JSON_TEXT));
+		FSC_TRY(fsc_ns_text(&text, x, r, NC_JSON_TEXT));
 	else if (fsc_ns_i64(&json, r, NC_JSON_TEXT_ID) && json > 0)
-		TRY(fsc_ns_name(&text, x, r, NC_JSON_TEXT_ID));
+		FSC_TRY(fsc_ns_name(&text, x, r, NC_JSON_TEXT_ID));
 	fsc_ns_args_begin(x);
 	if (name)
 		put_text(x, "domain", name);
@@ -241,9 +234,9 @@ static enum fsc_status put_on_thread(struct nsys *x, const struct ns_row *r, boo
 	st = thread_track(&s.track, &global, x, r);
 	if (st != FSC_OK)
 		return st == FSC_END ? FSC_OK : st;
-	TRY(nvtx_name(&s.name, x, r));
-	TRY(nvtx_args(&s.args, x, r, global));
-	TRY(fsc_ns_cat(&s.cat, x, mark ? NS_CAT_MARK : NS_CAT_USER));
+	FSC_TRY(nvtx_name(&s.name, x, r));
+	FSC_TRY(nvtx_args(&s.args, x, r, global));
+	FSC_TRY(fsc_ns_cat(&s.cat, x, mark ? NS_CAT_MARK : NS_CAT_USER));
 	if (mark) {
 		s.dur = 0;
 		s.kind = FSC_KIND_INSTANT;
@@ -267,8 +260,8 @@ static enum fsc_status keep_range(struct nsys *x, const struct ns_row *r)
 	}
 	k.end = dur == FSC_BUILD_PENDING ? INT64_MAX : k.ts + dur;
 	k.vm_pid = (uint64_t)global >> 24;
-	TRY(nvtx_name(&k.name, x, r));
-	TRY(nvtx_args(&k.args, x, r, global));
+	FSC_TRY(nvtx_name(&k.name, x, r));
+	FSC_TRY(nvtx_args(&k.args, x, r, global));
 	if (x->ranges.n >= FSC_MAX_EVENTS / 8)
 		return FSC_ELIMIT;
 	return fsc_vec_push(&x->ranges, k) ? FSC_OK : FSC_ENOMEM;
@@ -282,8 +275,8 @@ static enum fsc_status name_thread(struct nsys *x, const struct ns_row *r)
 
 	if (!fsc_ns_i64(&global, r, NC_GLOBAL_TID))
 		return FSC_OK;
-	TRY(nvtx_name(&name, x, r));
-	TRY(fsc_ns_thread(&ident, x, global));
+	FSC_TRY(nvtx_name(&name, x, r));
+	FSC_TRY(fsc_ns_thread(&ident, x, global));
 	if (name)
 		fsc_build_name_ident(x->b, ident, name);
 	return FSC_OK;
@@ -340,9 +333,9 @@ static enum fsc_status walk(struct nsys *x, enum ns_table t, int what)
 
 enum fsc_status fsc_ns_read_host(struct nsys *x)
 {
-	TRY(walk(x, NS_RUNTIME, NS_RUNTIME));
-	TRY(walk(x, NS_NVTX, -1));
-	TRY(walk(x, NS_NVTX, NS_NVTX));
-	TRY(walk(x, NS_OSRT, NS_OSRT));
+	FSC_TRY(walk(x, NS_RUNTIME, NS_RUNTIME));
+	FSC_TRY(walk(x, NS_NVTX, -1));
+	FSC_TRY(walk(x, NS_NVTX, NS_NVTX));
+	FSC_TRY(walk(x, NS_OSRT, NS_OSRT));
 	return walk(x, NS_OVERHEAD, NS_OVERHEAD);
 }

@@ -3,13 +3,6 @@
 #include "base/utf8.h"
 #include "formats/nsys_int.h"
 
-#define TRY(call)                             \
-	do {                                  \
-		enum fsc_status st_ = (call); \
-		if (st_ != FSC_OK)            \
-			return st_;           \
-	} while (0)
-
 /* Numbers of strings are dense from 0; others are looked up each time. */
 #define CACHED_NAMES (1 << 24)
 
@@ -30,7 +23,7 @@ enum fsc_status fsc_ns_repair(uint32_t *id, struct nsys *x, const char *s, size_
 			i++;
 		}
 	}
-	TRY(fsc_buf_status(&x->text));
+	FSC_TRY(fsc_buf_status(&x->text));
 	return fsc_build_str(id, x->b, x->text.data, x->text.len);
 }
 
@@ -72,7 +65,7 @@ enum fsc_status fsc_ns_string(uint32_t *id, struct nsys *x, int64_t number)
 		*id = x->names.v[number] - 1;
 		return FSC_OK;
 	}
-	TRY(look_up(id, x, number));
+	FSC_TRY(look_up(id, x, number));
 	if (!cached)
 		return FSC_OK;
 	if (!fsc_vec_reserve(&x->names, (size_t)number + 1))
@@ -154,8 +147,8 @@ static enum fsc_status name_process(struct nsys *x, const struct ns_row *r)
 
 	if (!fsc_ns_i64(&global, r, NC_GLOBAL_PID) || !fsc_ns_is_text(r, NC_NAME))
 		return FSC_OK;
-	TRY(fsc_build_process(&process, x->b, fsc_ns_pid(x, global)));
-	TRY(fsc_ns_text(&name, x, r, NC_NAME));
+	FSC_TRY(fsc_build_process(&process, x->b, fsc_ns_pid(x, global)));
+	FSC_TRY(fsc_ns_text(&name, x, r, NC_NAME));
 	fsc_build_name_process(x->b, process, name);
 	return FSC_OK;
 }
@@ -171,7 +164,7 @@ static enum fsc_status name_thread(struct nsys *x, const struct ns_row *r)
 	st = fsc_ns_string(&name, x, id);
 	if (st != FSC_OK)
 		return st == FSC_END ? FSC_OK : st;
-	TRY(fsc_ns_thread(&ident, x, global));
+	FSC_TRY(fsc_ns_thread(&ident, x, global));
 	fsc_build_name_ident(x->b, ident, name);
 	return FSC_OK;
 }
@@ -250,7 +243,7 @@ enum fsc_status fsc_ns_read_names(struct nsys *x)
 		{ NS_PROCESSES, name_process }, { NS_THREADS, name_thread },
 	};
 
-	TRY(open_strings(x));
+	FSC_TRY(open_strings(x));
 	for (size_t i = 0; i < FSC_ARRAY_LEN(all); i++) {
 		struct ns_row r;
 		enum fsc_status st = fsc_ns_rows(&r, x, all[i].table);

@@ -7,13 +7,6 @@
 
 #include "formats/nsys_int.h"
 
-#define TRY(call)                             \
-	do {                                  \
-		enum fsc_status st_ = (call); \
-		if (st_ != FSC_OK)            \
-			return st_;           \
-	} while (0)
-
 /* More at a time share the last lane, where they are kept as overlapping. */
 #define LANES 256u
 
@@ -56,7 +49,7 @@ static uint32_t lane_of(struct lanes *l, const struct ns_range *r)
 static enum fsc_status begin_group(struct nsys *x, struct lanes *l, const struct ns_range *r)
 {
 	*l = (struct lanes){ .vm_pid = r->vm_pid, .domain = r->domain, .begun = true };
-	TRY(fsc_build_process(&l->process, x->b, fsc_ns_pid(x, (int64_t)(r->vm_pid << 24))));
+	FSC_TRY(fsc_build_process(&l->process, x->b, fsc_ns_pid(x, (int64_t)(r->vm_pid << 24))));
 	fsc_buf_clear(&x->text);
 	fsc_buf_adds(&x->text, "NVTX ranges");
 	for (size_t i = 0; r->domain && i < x->domains.n; i++) {
@@ -68,7 +61,7 @@ static enum fsc_status begin_group(struct nsys *x, struct lanes *l, const struct
 			     fsc_strtab_get(fsc_build_trace(x->b)->strings, d->name, NULL));
 		break;
 	}
-	TRY(fsc_buf_status(&x->text));
+	FSC_TRY(fsc_buf_status(&x->text));
 	return fsc_build_str(&l->name, x->b, x->text.data, x->text.len);
 }
 
@@ -82,8 +75,8 @@ static enum fsc_status put_range(struct nsys *x, struct lanes *l, const struct n
 	uint64_t id = (uint64_t)r->domain * 0x9E3779B97F4A7C15ULL + lane_of(l, r);
 	uint32_t slice;
 
-	TRY(fsc_ns_cat(&s.cat, x, NS_CAT_RANGE));
-	TRY(fsc_build_async(&s.track, x->b, l->process, true, s.cat, id, l->name));
+	FSC_TRY(fsc_ns_cat(&s.cat, x, NS_CAT_RANGE));
+	FSC_TRY(fsc_build_async(&s.track, x->b, l->process, true, s.cat, id, l->name));
 	if (r->end == INT64_MAX)
 		return fsc_build_begin(&slice, x->b, &s);
 	s.dur = r->end - r->ts;
@@ -100,8 +93,8 @@ enum fsc_status fsc_ns_put_ranges(struct nsys *x)
 		const struct ns_range *r = &x->ranges.v[i];
 
 		if (!l.begun || l.vm_pid != r->vm_pid || l.domain != r->domain)
-			TRY(begin_group(x, &l, r));
-		TRY(put_range(x, &l, r));
+			FSC_TRY(begin_group(x, &l, r));
+		FSC_TRY(put_range(x, &l, r));
 	}
 	return FSC_OK;
 }

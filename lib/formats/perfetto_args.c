@@ -34,7 +34,7 @@ enum fsc_status fsc_pft_args_end(uint32_t *record, struct pft *p)
 		fsc_pft_args_begin(p);
 		return FSC_OK;
 	}
-	PFT_TRY(fsc_buf_status(&p->args));
+	FSC_TRY(fsc_buf_status(&p->args));
 	return fsc_build_args(record, p->b, p->args.data, p->args.len);
 }
 

@@ -141,8 +141,8 @@ enum fsc_status fsc_pft_snapshot(struct pft *p, struct pft_seq *s, struct fsc_cu
 			return fsc_pft_damaged(p, "a clock snapshot does not hold together");
 		value = scaled(r.value, (int64_t)r.unit_ns);
 		if (is_own(r.id))
-			PFT_TRY(set_own(s, &r, value));
-		PFT_TRY(add_reading(p, s, &r, value));
+			FSC_TRY(set_own(s, &r, value));
+		FSC_TRY(add_reading(p, s, &r, value));
 		if (r.id == CLOCK_REALTIME) {
 			real = value;
 			has_real = true;

@@ -60,7 +60,7 @@ static enum fsc_status parse_legacy(struct pft *p, struct event *e, struct fsc_c
 			l->has_id = true;
 			l->local = f.num == 10;
 		} else if (f.num == 7 && f.wire == FSC_PB_BYTES)
-			PFT_TRY(fsc_pft_text(&l->scope, p, &f.body));
+			FSC_TRY(fsc_pft_text(&l->scope, p, &f.body));
 		else if (f.num == 18 && f.wire == FSC_PB_VARINT) {
 			l->pid = (int32_t)f.v;
 			l->has_pid = true;
@@ -146,7 +146,7 @@ static enum fsc_status parse(struct pft *p, struct event *e)
 	struct fsc_pb_field f;
 
 	while (fsc_pb_next(&c, &f))
-		PFT_TRY(parse_field(p, e, &f));
+		FSC_TRY(parse_field(p, e, &f));
 	return c.failed ? fsc_pft_damaged(p, "a track event does not hold together") : FSC_OK;
 }
 
@@ -169,7 +169,7 @@ static bool type_of_phase(struct event *e)
 static enum fsc_status find_name(struct pft *p, struct event *e)
 {
 	if (e->has_name)
-		PFT_TRY(fsc_pft_text(&e->text, p, &e->name));
+		FSC_TRY(fsc_pft_text(&e->text, p, &e->name));
 	else if (e->name_iid) {
 		const struct pft_entry *n = fsc_pft_entry(p, e->s, PFT_EVENT_NAMES, e->name_iid);
 
@@ -260,7 +260,7 @@ static enum fsc_status add_flow(struct pft *p, uint32_t slice, int64_t ts, uint6
 		.ts = ts, .id = id, .slice = slice, .phase = (uint8_t)phase
 	};
 
-	PFT_TRY(fsc_build_str(&flow.cat, p->b, "flow", strlen("flow")));
+	FSC_TRY(fsc_build_str(&flow.cat, p->b, "flow", strlen("flow")));
 	return fsc_build_flow(p->b, &flow);
 }
 
@@ -277,7 +277,7 @@ static enum fsc_status find_flows(struct pft *p, const struct event *e, uint32_t
 		uint64_t id;
 
 		while ((old || f.num == 47 || f.num == 48) && fsc_pb_number(&ids, &id))
-			PFT_TRY(add_flow(p, slice, e->k->ns, id,
+			FSC_TRY(add_flow(p, slice, e->k->ns, id,
 					 last ? FSC_FLOW_END : FSC_FLOW_TOUCH));
 	}
 	if (slice != FSC_NO_SLICE && e->links.start)
@@ -292,7 +292,7 @@ static enum fsc_status count(struct pft *p, uint64_t uuid, int64_t ts, double v)
 	uint32_t track, built;
 	struct pft_track *t;
 
-	PFT_TRY(fsc_pft_track(&track, p, uuid));
+	FSC_TRY(fsc_pft_track(&track, p, uuid));
 	t = &p->tracks.v[track];
 	if (t->kind != PFT_COUNTER) {
 		p->n.counters_without_track++;
@@ -301,7 +301,7 @@ static enum fsc_status count(struct pft *p, uint64_t uuid, int64_t ts, double v)
 	v *= (double)t->unit_multiplier;
 	if (t->incremental)
 		v = t->value += v;
-	PFT_TRY(fsc_pft_built(&built, p, track, 0));
+	FSC_TRY(fsc_pft_built(&built, p, track, 0));
 	return fsc_build_counter(p->b, built, ts, v);
 }
 
@@ -366,7 +366,7 @@ static enum fsc_status slice_track(uint32_t *built, struct pft *p, const struct 
 	uint32_t ident;
 
 	if (fsc_cat_is_gpu(e->cls) && g->stream != FSC_NO_ORDINAL) {
-		PFT_TRY(fsc_pft_ident(&ident, p, e->track));
+		FSC_TRY(fsc_pft_ident(&ident, p, e->track));
 		return fsc_build_stream(built, p->b, ident, g->device, g->context, g->stream);
 	}
 	return fsc_pft_built(built, p, e->track, e->name_id);
@@ -385,10 +385,10 @@ static enum fsc_status make_slice(uint32_t *slice, uint32_t *built, struct pft *
 	const char *name;
 	size_t n;
 
-	PFT_TRY(find_args(&s.args, p, e));
+	FSC_TRY(find_args(&s.args, p, e));
 	if (s.args != FSC_NO_ARGS)
-		PFT_TRY(fsc_gpu_args_read(&g, p->b, p->args.data, p->args.len));
-	PFT_TRY(slice_track(built, p, e, &g));
+		FSC_TRY(fsc_gpu_args_read(&g, p->b, p->args.data, p->args.len));
+	FSC_TRY(slice_track(built, p, e, &g));
 	gpu = fsc_build_trace(p->b)->tracks.v[*built].kind == FSC_TRACK_STREAM;
 	s.track = *built;
 	s.correlation = g.correlation;
@@ -398,9 +398,9 @@ static enum fsc_status make_slice(uint32_t *slice, uint32_t *built, struct pft *
 							    : fsc_classify(e->cls, name, n));
 	s.flags = instant ? FSC_SLICE_INSTANT : 0;
 	if (instant || e->type == TYPE_COMPLETE)
-		PFT_TRY(fsc_build_slice(slice, p->b, &s));
+		FSC_TRY(fsc_build_slice(slice, p->b, &s));
 	else
-		PFT_TRY(fsc_build_begin(slice, p->b, &s));
+		FSC_TRY(fsc_build_begin(slice, p->b, &s));
 	return fsc_gpu_args_put(&g, p->b, *slice, s.kind);
 }
 
@@ -408,7 +408,7 @@ static enum fsc_status begin(struct pft *p, const struct event *e)
 {
 	struct pft_open open;
 
-	PFT_TRY(make_slice(&open.slice, &open.track, p, e));
+	FSC_TRY(make_slice(&open.slice, &open.track, p, e));
 	if (e->type != TYPE_INSTANT && e->type != TYPE_COMPLETE &&
 	    !fsc_vec_push(&p->tracks.v[e->track].open, open))
 		return FSC_ENOMEM;
@@ -426,9 +426,9 @@ static enum fsc_status end(struct pft *p, const struct event *e)
 	if (t->open.n)
 		open = t->open.v[--t->open.n];
 	else
-		PFT_TRY(fsc_pft_built(&open.track, p, e->track, e->name_id));
-	PFT_TRY(find_args(&args, p, e));
-	PFT_TRY(fsc_build_end(p->b, open.track, e->k->ns, 0, FSC_BUILD_NO_CAT, args));
+		FSC_TRY(fsc_pft_built(&open.track, p, e->track, e->name_id));
+	FSC_TRY(find_args(&args, p, e));
+	FSC_TRY(fsc_build_end(p->b, open.track, e->k->ns, 0, FSC_BUILD_NO_CAT, args));
 	return find_flows(p, e, open.slice);
 }
 
@@ -438,7 +438,7 @@ static enum fsc_status change_state(struct pft *p, struct event *e)
 	if (p->tracks.v[e->track].open.n) {
 		struct pft_open was = p->tracks.v[e->track].open.v[--p->tracks.v[e->track].open.n];
 
-		PFT_TRY(fsc_build_end(p->b, was.track, e->k->ns, 0, FSC_BUILD_NO_CAT, FSC_NO_ARGS));
+		FSC_TRY(fsc_build_end(p->b, was.track, e->k->ns, 0, FSC_BUILD_NO_CAT, FSC_NO_ARGS));
 	}
 	return e->text ? begin(p, e) : FSC_OK;
 }
@@ -447,22 +447,22 @@ enum fsc_status fsc_pft_event(struct pft *p, struct pft_seq *s, const struct pft
 {
 	struct event e = { .s = s, .k = k };
 
-	PFT_TRY(parse(p, &e));
+	FSC_TRY(parse(p, &e));
 	if (!type_of_phase(&e)) {
 		p->n.legacy++;
 		return FSC_OK;
 	}
-	PFT_TRY(find_track(p, &e));
+	FSC_TRY(find_track(p, &e));
 	if (e.extra_ints)
-		PFT_TRY(extra_counters(p, &e, false));
+		FSC_TRY(extra_counters(p, &e, false));
 	if (e.extra_doubles)
-		PFT_TRY(extra_counters(p, &e, true));
+		FSC_TRY(extra_counters(p, &e, true));
 	if (e.type == TYPE_COUNTER)
 		return counter_event(p, &e);
-	PFT_TRY(find_name(p, &e));
+	FSC_TRY(find_name(p, &e));
 	if (e.type == TYPE_END)
 		return end(p, &e);
-	PFT_TRY(find_category(p, &e));
+	FSC_TRY(find_category(p, &e));
 	switch (e.type) {
 	case TYPE_BEGIN:
 	case TYPE_INSTANT:

@@ -183,11 +183,11 @@ static enum fsc_status find_track(uint32_t *track, struct pft *p, const struct s
 	if (context && context->num)
 		pid = fsc_pft_pid(p, (int32_t)context->num);
 	else
-		PFT_TRY(fsc_pft_text_id(&pid, p, "GPU"));
+		FSC_TRY(fsc_pft_text_id(&pid, p, "GPU"));
 	if (queue)
-		PFT_TRY(fsc_pft_name(&name, p, queue->text));
+		FSC_TRY(fsc_pft_name(&name, p, queue->text));
 	tid = (struct fsc_build_id){ .is_text = true, .text = name };
-	PFT_TRY(fsc_build_ident(&ident, p->b, pid, tid));
+	FSC_TRY(fsc_build_ident(&ident, p->b, pid, tid));
 	if (name)
 		fsc_build_name_ident(p->b, ident, name);
 	return fsc_build_stream(track, p->b, ident, a->device, a->context, a->stream);
@@ -218,7 +218,7 @@ static enum fsc_status note_stage(struct pft *p, const struct stage *g, uint32_t
 		uint64_t id;
 
 		while (f.num == 18 && fsc_pb_number(&n, &id))
-			PFT_TRY(add_link(p, id, slice, g->k->ns, PFT_WAITS));
+			FSC_TRY(add_link(p, id, slice, g->k->ns, PFT_WAITS));
 	}
 	return FSC_OK;
 }
@@ -234,22 +234,22 @@ enum fsc_status fsc_pft_gpu_stage(struct pft *p, struct pft_seq *s, const struct
 	uint32_t text, at;
 	size_t n;
 
-	PFT_TRY(parse(p, &g));
+	FSC_TRY(parse(p, &g));
 	stage = g.stage ? fsc_pft_entry(p, s, PFT_GPU_SPECS, g.stage) : NULL;
-	PFT_TRY(find_name(&text, p, &g, stage));
-	PFT_TRY(fsc_pft_name(&slice.name, p, text));
+	FSC_TRY(find_name(&text, p, &g, stage));
+	FSC_TRY(fsc_pft_name(&slice.name, p, text));
 	cat = category(p, &g, stage);
 	cls = fsc_classify_cat(cat, strlen(cat));
-	PFT_TRY(fsc_build_cat(&slice.cat, p->b, cat, strlen(cat)));
-	PFT_TRY(find_args(&slice.args, p, &g));
-	PFT_TRY(fsc_gpu_args_read(&a, p->b, p->args.len ? p->args.data : "", p->args.len));
-	PFT_TRY(find_track(&slice.track, p, &g, &a));
+	FSC_TRY(fsc_build_cat(&slice.cat, p->b, cat, strlen(cat)));
+	FSC_TRY(find_args(&slice.args, p, &g));
+	FSC_TRY(fsc_gpu_args_read(&a, p->b, p->args.len ? p->args.data : "", p->args.len));
+	FSC_TRY(find_track(&slice.track, p, &g, &a));
 	name = fsc_strtab_get(fsc_build_trace(p->b)->strings, slice.name, &n);
 	slice.dur = g.duration > INT64_MAX / 2 ? INT64_MAX / 2 : (int64_t)g.duration;
 	slice.correlation = a.correlation;
 	slice.kind = (uint8_t)fsc_classify(cls == FSC_CAT_UNKNOWN ? FSC_CAT_DEVICE : cls, name, n);
-	PFT_TRY(fsc_build_slice(&at, p->b, &slice));
-	PFT_TRY(fsc_gpu_args_put(&a, p->b, at, slice.kind));
+	FSC_TRY(fsc_build_slice(&at, p->b, &slice));
+	FSC_TRY(fsc_gpu_args_put(&a, p->b, at, slice.kind));
 	return note_stage(p, &g, at);
 }
 
@@ -265,7 +265,7 @@ enum fsc_status fsc_pft_link(struct pft *p, struct fsc_cur c, uint32_t slice, in
 		uint64_t id;
 
 		while ((f.num == 1 || f.num == 2) && fsc_pb_number(&n, &id))
-			PFT_TRY(add_link(p, id, slice, ts, f.num == 1 ? PFT_SUBMITS : PFT_WAITS));
+			FSC_TRY(add_link(p, id, slice, ts, f.num == 1 ? PFT_SUBMITS : PFT_WAITS));
 	}
 	return FSC_OK;
 }
@@ -313,9 +313,9 @@ static enum fsc_status add_arrow(struct pft *p, uint64_t id, uint32_t from, uint
 		.id = id, .ts = ts[from], .slice = from, .phase = FSC_FLOW_START
 	};
 
-	PFT_TRY(fsc_build_str(&f.cat, p->b, cat, strlen(cat)));
+	FSC_TRY(fsc_build_str(&f.cat, p->b, cat, strlen(cat)));
 	f.name = f.cat;
-	PFT_TRY(fsc_build_flow(p->b, &f));
+	FSC_TRY(fsc_build_flow(p->b, &f));
 	f.ts = ts[to];
 	f.slice = to;
 	f.phase = FSC_FLOW_END;
@@ -336,9 +336,9 @@ enum fsc_status fsc_pft_finish_links(struct pft *p)
 			lost++;
 		} else if (l->kind == PFT_SUBMITS) {
 			correlate(p, l->slice, work->slice, l->event);
-			PFT_TRY(add_arrow(p, i, l->slice, work->slice, "ac2g"));
+			FSC_TRY(add_arrow(p, i, l->slice, work->slice, "ac2g"));
 		} else {
-			PFT_TRY(add_arrow(p, i, work->slice, l->slice, "gpu_wait"));
+			FSC_TRY(add_arrow(p, i, work->slice, l->slice, "gpu_wait"));
 		}
 	}
 	fsc_build_loss(p->b, "gpu_event_missing", lost);
@@ -383,11 +383,11 @@ enum fsc_status fsc_pft_counter_specs(struct pft *p, struct pft_seq *s, struct p
 			if (g.num == 1 && g.wire == FSC_PB_VARINT)
 				spec.id = g.v;
 			else if (g.num == 2 && g.wire == FSC_PB_BYTES)
-				PFT_TRY(fsc_pft_text(&spec.name, p, &g.body));
+				FSC_TRY(fsc_pft_text(&spec.name, p, &g.body));
 			else if (g.num == 7)
 				unit = unit_name(g.v);
 		}
-		PFT_TRY(fsc_strtab_put(&spec.unit, p->texts, unit, strlen(unit)));
+		FSC_TRY(fsc_strtab_put(&spec.unit, p->texts, unit, strlen(unit)));
 		if (!fsc_vec_push(&s->specs, spec))
 			return FSC_ENOMEM;
 		e->n++;
@@ -403,11 +403,11 @@ static enum fsc_status put_counter(struct pft *p, const struct pft_counter_spec 
 	char text[32];
 
 	snprintf(text, sizeof(text), "GPU %llu", (unsigned long long)gpu);
-	PFT_TRY(fsc_pft_text_id(&id, p, text));
-	PFT_TRY(fsc_build_process(&process, p->b, id));
-	PFT_TRY(fsc_pft_name(&name, p, spec->name));
-	PFT_TRY(fsc_pft_name(&unit, p, spec->unit));
-	PFT_TRY(fsc_build_counter_track(&track, p->b, process, name, unit,
+	FSC_TRY(fsc_pft_text_id(&id, p, text));
+	FSC_TRY(fsc_build_process(&process, p->b, id));
+	FSC_TRY(fsc_pft_name(&name, p, spec->name));
+	FSC_TRY(fsc_pft_name(&unit, p, spec->unit));
+	FSC_TRY(fsc_build_counter_track(&track, p->b, process, name, unit,
 					gpu < INT32_MAX ? (int32_t)gpu : FSC_NO_ORDINAL));
 	return fsc_build_counter(p->b, track, ts, v);
 }
@@ -420,7 +420,7 @@ static enum fsc_status keep_descriptor(struct pft *p, struct pft_seq *s, uint64_
 
 	if (fsc_map_get(&s->dict, key, PFT_COUNTER_DESCRIPTORS) != FSC_MAP_NONE)
 		return FSC_OK;
-	PFT_TRY(fsc_pft_counter_specs(p, s, &e, c));
+	FSC_TRY(fsc_pft_counter_specs(p, s, &e, c));
 	return fsc_vec_push(&s->entries, e) && fsc_map_put(&s->dict, key, PFT_COUNTER_DESCRIPTORS,
 							   (uint32_t)s->entries.n - 1)
 		       ? FSC_OK
@@ -469,13 +469,13 @@ enum fsc_status fsc_pft_gpu_counter(struct pft *p, struct pft_seq *s, const stru
 	if (!iid)
 		iid = UINT64_MAX - gpu;
 	if (inlined.start)
-		PFT_TRY(keep_descriptor(p, s, iid, inlined));
+		FSC_TRY(keep_descriptor(p, s, iid, inlined));
 	e = fsc_pft_entry(p, s, PFT_COUNTER_DESCRIPTORS, iid);
 	if (e && e->num)
 		gpu = e->num;
 	for (c = k->gpu_counter; fsc_pb_next(&c, &f);)
 		if (f.num == 2 && f.wire == FSC_PB_BYTES)
-			PFT_TRY(one_counter(p, s, e, gpu, f.body, k->ns));
+			FSC_TRY(one_counter(p, s, e, gpu, f.body, k->ns));
 	return FSC_OK;
 }
 

@@ -167,13 +167,6 @@ struct pft {
 	} n;
 };
 
-#define PFT_TRY(call)                         \
-	do {                                  \
-		enum fsc_status st_ = (call); \
-		if (st_ != FSC_OK)            \
-			return st_;           \
-	} while (0)
-
 /* perfetto_read.c */
 enum fsc_status fsc_pft_damaged(struct pft *p, const char *what);
 /* perfetto_packet.c: one packet of the file; inner: it came out of a compressed one. */

@@ -119,13 +119,13 @@ static bool has(const struct fsc_cur *c)
 static enum fsc_status descriptions(struct pft *p, struct pft_seq *s, const struct pft_packet *k)
 {
 	if (has(&k->tree))
-		PFT_TRY(fsc_pft_process_tree(p, k->tree));
+		FSC_TRY(fsc_pft_process_tree(p, k->tree));
 	if (has(&k->process))
-		PFT_TRY(fsc_pft_process_descriptor(p, k->process));
+		FSC_TRY(fsc_pft_process_descriptor(p, k->process));
 	if (has(&k->thread))
-		PFT_TRY(fsc_pft_thread_descriptor(p, s, k->thread));
+		FSC_TRY(fsc_pft_thread_descriptor(p, s, k->thread));
 	if (has(&k->track))
-		PFT_TRY(fsc_pft_describe(p, k->track));
+		FSC_TRY(fsc_pft_describe(p, k->track));
 	if (has(&k->gpu_info))
 		fsc_pft_gpu_info(p, k->gpu_info);
 	return FSC_OK;
@@ -149,15 +149,15 @@ static enum fsc_status events(struct pft *p, struct pft_seq *s, const struct pft
 	if (k->time != PFT_TIME_OK)
 		return FSC_OK;
 	if (has(&k->event))
-		PFT_TRY(fsc_pft_event(p, s, k));
+		FSC_TRY(fsc_pft_event(p, s, k));
 	if (has(&k->gpu_stage))
-		PFT_TRY(fsc_pft_gpu_stage(p, s, k));
+		FSC_TRY(fsc_pft_gpu_stage(p, s, k));
 	if (has(&k->gpu_counter))
-		PFT_TRY(fsc_pft_gpu_counter(p, s, k));
+		FSC_TRY(fsc_pft_gpu_counter(p, s, k));
 	if (has(&k->perf_sample))
-		PFT_TRY(fsc_pft_perf_sample(p, s, k));
+		FSC_TRY(fsc_pft_perf_sample(p, s, k));
 	if (has(&k->stream_profile))
-		PFT_TRY(fsc_pft_stream_profile(p, s, k));
+		FSC_TRY(fsc_pft_stream_profile(p, s, k));
 	return has(&k->stack_sample) ? fsc_pft_stack_sample(p, s, k) : FSC_OK;
 }
 
@@ -166,13 +166,13 @@ enum fsc_status fsc_pft_packet(struct pft *p, struct fsc_cur c, bool inner)
 	struct pft_packet k = { .seq = 0 };
 	struct pft_seq *s;
 
-	PFT_TRY(parse(p, &k, c));
+	FSC_TRY(parse(p, &k, c));
 	if (has(&k.zipped) || has(&k.zstd)) {
 		if (inner)
 			return fsc_pft_damaged(p, "compressed packets inside compressed packets");
 		return fsc_pft_unpack(p, has(&k.zipped) ? k.zipped : k.zstd, !has(&k.zipped));
 	}
-	PFT_TRY(fsc_pft_seq(&s, p, k.seq));
+	FSC_TRY(fsc_pft_seq(&s, p, k.seq));
 	p->machine = k.machine;
 	s->broken |= k.dropped;
 	if (k.cleared || (k.flags & SEQ_STATE_CLEARED)) {
@@ -180,12 +180,12 @@ enum fsc_status fsc_pft_packet(struct pft *p, struct fsc_cur c, bool inner)
 		s->broken = false;
 	}
 	if (has(&k.defaults))
-		PFT_TRY(fsc_pft_defaults(p, s, k.defaults));
+		FSC_TRY(fsc_pft_defaults(p, s, k.defaults));
 	if (has(&k.interned))
-		PFT_TRY(fsc_pft_intern(p, s, k.interned));
+		FSC_TRY(fsc_pft_intern(p, s, k.interned));
 	if (has(&k.clocks))
-		PFT_TRY(fsc_pft_snapshot(p, s, k.clocks));
+		FSC_TRY(fsc_pft_snapshot(p, s, k.clocks));
 	k.time = fsc_pft_time(&k.ns, p, s, &k);
-	PFT_TRY(descriptions(p, s, &k));
+	FSC_TRY(descriptions(p, s, &k));
 	return events(p, s, &k);
 }

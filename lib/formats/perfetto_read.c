@@ -90,7 +90,7 @@ static enum fsc_status next_packet(struct fsc_cur *out, struct pft *p)
 	uint64_t n;
 	size_t skip;
 
-	PFT_TRY(fill(p, HEAD_MAX));
+	FSC_TRY(fill(p, HEAD_MAX));
 	if (p->at == p->len)
 		return FSC_END;
 	head = fsc_cur_of(p->buf + p->at, p->len - p->at < HEAD_MAX ? p->len - p->at : HEAD_MAX);
@@ -111,7 +111,7 @@ static enum fsc_status next_packet(struct fsc_cur *out, struct pft *p)
 		return st;
 	}
 	skip = (size_t)(head.p - head.start);
-	PFT_TRY(fill(p, skip + (size_t)n));
+	FSC_TRY(fill(p, skip + (size_t)n));
 	if (p->len - p->at < skip + n)
 		return truncated(p);
 	*out = fsc_cur_of(p->buf + p->at + skip, (size_t)n);
@@ -221,15 +221,15 @@ static enum fsc_status metadata(struct pft *p)
 	if (p->gpus.len && fsc_buf_status(&p->gpus) == FSC_OK)
 		fsc_buf_addf(&p->scratch, "\"gpus\":[%s]", p->gpus.data);
 	fsc_buf_addc(&p->scratch, '}');
-	PFT_TRY(fsc_buf_status(&p->scratch));
-	PFT_TRY(fsc_build_str(&t->meta.format, p->b, "perfetto", strlen("perfetto")));
+	FSC_TRY(fsc_buf_status(&p->scratch));
+	FSC_TRY(fsc_build_str(&t->meta.format, p->b, "perfetto", strlen("perfetto")));
 	return fsc_build_str(&t->meta.json, p->b, p->scratch.data, p->scratch.len);
 }
 
 static enum fsc_status finish(struct pft *p)
 {
-	PFT_TRY(fsc_pft_finish_tracks(p));
-	PFT_TRY(fsc_pft_finish_links(p));
+	FSC_TRY(fsc_pft_finish_tracks(p));
+	FSC_TRY(fsc_pft_finish_links(p));
 	name_losses(p);
 	if (p->has_real)
 		fsc_build_base_time(p->b, p->real_offset);
@@ -256,7 +256,7 @@ static enum fsc_status deliver(struct pft *p)
 		return no_memory(p);
 	fsc_free(p->buf);
 	p->buf = NULL;
-	PFT_TRY(fsc_build_finish(&t, p->b, p->err));
+	FSC_TRY(fsc_build_finish(&t, p->b, p->err));
 	return p->sink->trace(p->sink->ctx, t, p->err);
 }
 

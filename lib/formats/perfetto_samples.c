@@ -81,12 +81,12 @@ static enum fsc_status put_sample(struct pft *p, struct pft_seq *s, const struct
 		fsc_pft_args_key(p, "weight", strlen("weight"));
 		fsc_buf_addu(&p->args, x->weight);
 	}
-	PFT_TRY(fsc_pft_args_end(&slice.args, p));
-	PFT_TRY(fsc_pft_name(&slice.name, p, leaf));
+	FSC_TRY(fsc_pft_args_end(&slice.args, p));
+	FSC_TRY(fsc_pft_name(&slice.name, p, leaf));
 	if (!leaf)
-		PFT_TRY(fsc_build_str(&slice.name, p->b, "sample", strlen("sample")));
-	PFT_TRY(fsc_build_cat(&slice.cat, p->b, "cpu_sample", strlen("cpu_sample")));
-	PFT_TRY(fsc_pft_built(&slice.track, p, track, slice.name));
+		FSC_TRY(fsc_build_str(&slice.name, p->b, "sample", strlen("sample")));
+	FSC_TRY(fsc_build_cat(&slice.cat, p->b, "cpu_sample", strlen("cpu_sample")));
+	FSC_TRY(fsc_pft_built(&slice.track, p, track, slice.name));
 	p->n.samples++;
 	return fsc_build_slice(&at, p->b, &slice);
 }
@@ -115,7 +115,7 @@ enum fsc_status fsc_pft_perf_sample(struct pft *p, struct pft_seq *s, const stru
 	}
 	if (c.failed)
 		return fsc_pft_damaged(p, "a sample does not hold together");
-	PFT_TRY(fsc_pft_thread_track(&track, p, x.pid, x.tid));
+	FSC_TRY(fsc_pft_thread_track(&track, p, x.pid, x.tid));
 	return put_sample(p, s, &x, track);
 }
 
@@ -145,7 +145,7 @@ enum fsc_status fsc_pft_stack_sample(struct pft *p, struct pft_seq *s, const str
 	}
 	if (c.failed)
 		return fsc_pft_damaged(p, "a sample does not hold together");
-	PFT_TRY(fsc_pft_thread_track(&track, p, x.pid, x.tid));
+	FSC_TRY(fsc_pft_thread_track(&track, p, x.pid, x.tid));
 	return put_sample(p, s, &x, track);
 }
 

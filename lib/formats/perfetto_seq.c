@@ -74,9 +74,9 @@ static enum fsc_status event_defaults(struct pft *p, struct pft_seq *s, struct f
 			s->track_uuid = f.v;
 			s->has_track = true;
 		} else if (f.num == 31) {
-			PFT_TRY(add_uuids(&s->counters, &f));
+			FSC_TRY(add_uuids(&s->counters, &f));
 		} else if (f.num == 45) {
-			PFT_TRY(add_uuids(&s->doubles, &f));
+			FSC_TRY(add_uuids(&s->doubles, &f));
 		}
 	}
 	return c.failed ? fsc_pft_damaged(p, "the defaults of a sequence do not hold together")
@@ -95,7 +95,7 @@ enum fsc_status fsc_pft_defaults(struct pft *p, struct pft_seq *s, struct fsc_cu
 		if (f.num == 58 && f.wire == FSC_PB_VARINT)
 			s->clock = f.v;
 		else if (f.num == 11 && f.wire == FSC_PB_BYTES)
-			PFT_TRY(event_defaults(p, s, f.body));
+			FSC_TRY(event_defaults(p, s, f.body));
 	}
 	return c.failed ? fsc_pft_damaged(p, "the defaults of a sequence do not hold together")
 			: FSC_OK;
@@ -134,8 +134,8 @@ enum fsc_status fsc_pft_name(uint32_t *id, struct pft *p, uint32_t text)
 	fsc_buf_clear(&p->scratch);
 	if (fsc_utf8_repair(&p->scratch, s, n))
 		fsc_build_loss(p->b, "utf8_repaired", 1);
-	PFT_TRY(fsc_buf_status(&p->scratch));
-	PFT_TRY(fsc_build_str(id, p->b, p->scratch.data ? p->scratch.data : "", p->scratch.len));
+	FSC_TRY(fsc_buf_status(&p->scratch));
+	FSC_TRY(fsc_build_str(id, p->b, p->scratch.data ? p->scratch.data : "", p->scratch.len));
 	*known = *id + 1;
 	return FSC_OK;
 }
@@ -146,7 +146,7 @@ enum fsc_status fsc_pft_cat(uint16_t *cat, struct pft *p, uint32_t text)
 	const char *s;
 	size_t n;
 
-	PFT_TRY(fsc_pft_name(&name, p, text));
+	FSC_TRY(fsc_pft_name(&name, p, text));
 	s = fsc_strtab_get(fsc_build_trace(p->b)->strings, name, &n);
 	return fsc_build_cat(cat, p->b, s, n);
 }
@@ -211,7 +211,7 @@ static enum fsc_status intern_one(struct pft *p, struct pft_seq *s, uint32_t dic
 		if (f.num == 1 && f.wire == FSC_PB_VARINT)
 			iid = f.v;
 		else
-			PFT_TRY(entry_field(p, s, dict, &e, &f));
+			FSC_TRY(entry_field(p, s, dict, &e, &f));
 	}
 	if (c.failed)
 		return fsc_pft_damaged(p, "interned data do not hold together");
@@ -238,7 +238,7 @@ enum fsc_status fsc_pft_intern(struct pft *p, struct pft_seq *s, struct fsc_cur 
 
 	while (fsc_pb_next(&c, &f))
 		if (f.wire == FSC_PB_BYTES && is_read(f.num))
-			PFT_TRY(intern_one(p, s, f.num, f.body));
+			FSC_TRY(intern_one(p, s, f.num, f.body));
 	return c.failed ? fsc_pft_damaged(p, "interned data do not hold together") : FSC_OK;
 }
 

@@ -34,7 +34,7 @@ enum fsc_status fsc_pft_track(uint32_t *track, struct pft *p, uint64_t uuid)
 	*track = fsc_map_get(&p->track_map, uuid, 0);
 	if (*track != FSC_MAP_NONE)
 		return FSC_OK;
-	PFT_TRY(new_track(track, p, uuid));
+	FSC_TRY(new_track(track, p, uuid));
 	return fsc_map_put(&p->track_map, uuid, 0, *track) ? FSC_OK : FSC_ENOMEM;
 }
 
@@ -46,7 +46,7 @@ enum fsc_status fsc_pft_thread_track(uint32_t *track, struct pft *p, int64_t pid
 	*track = fsc_map_get(&p->own_map, (uint64_t)pid, (uint64_t)tid);
 	if (*track != FSC_MAP_NONE)
 		return FSC_OK;
-	PFT_TRY(new_track(track, p, 0));
+	FSC_TRY(new_track(track, p, 0));
 	t = &p->tracks.v[*track];
 	t->described = true;
 	t->kind = PFT_THREAD;
@@ -60,7 +60,7 @@ enum fsc_status fsc_pft_async_track(uint32_t *track, struct pft *p, uint64_t id,
 	*track = fsc_map_get(&p->track_map, id, scope + 1);
 	if (*track != FSC_MAP_NONE)
 		return FSC_OK;
-	PFT_TRY(new_track(track, p, 0));
+	FSC_TRY(new_track(track, p, 0));
 	p->tracks.v[*track].described = p->tracks.v[*track].is_async = true;
 	return fsc_map_put(&p->track_map, id, scope + 1, *track) ? FSC_OK : FSC_ENOMEM;
 }
@@ -120,11 +120,11 @@ static enum fsc_status name_process(struct pft *p, uint32_t process, const struc
 	uint32_t name;
 
 	if (t->process_name) {
-		PFT_TRY(fsc_pft_name(&name, p, t->process_name));
+		FSC_TRY(fsc_pft_name(&name, p, t->process_name));
 		fsc_build_name_process(p->b, process, name);
 	}
 	if (t->labels) {
-		PFT_TRY(fsc_pft_name(&name, p, t->labels));
+		FSC_TRY(fsc_pft_name(&name, p, t->labels));
 		fsc_build_label_process(p->b, process, name);
 	}
 	return FSC_OK;
@@ -137,9 +137,9 @@ static enum fsc_status build_thread(uint32_t *built, struct pft *p, struct pft_t
 	struct fsc_build_id pid = fsc_pft_pid(p, t->pid), tid = { .num = t->tid };
 	uint32_t name;
 
-	PFT_TRY(fsc_build_ident(&t->ident, p->b, pid, tid));
+	FSC_TRY(fsc_build_ident(&t->ident, p->b, pid, tid));
 	if (t->name) {
-		PFT_TRY(fsc_pft_name(&name, p, t->name));
+		FSC_TRY(fsc_pft_name(&name, p, t->name));
 		fsc_build_name_ident(p->b, t->ident, name);
 	}
 	if (t->sort)
@@ -188,10 +188,10 @@ static enum fsc_status build_counter(uint32_t *built, struct pft *p, struct pft_
 	struct fsc_build_id id;
 	uint32_t process, name, unit;
 
-	PFT_TRY(process_of(&id, p, t));
-	PFT_TRY(fsc_build_process(&process, p->b, id));
-	PFT_TRY(counter_name(&name, p, t, process));
-	PFT_TRY(fsc_pft_name(&unit, p, t->unit));
+	FSC_TRY(process_of(&id, p, t));
+	FSC_TRY(fsc_build_process(&process, p->b, id));
+	FSC_TRY(counter_name(&name, p, t, process));
+	FSC_TRY(fsc_pft_name(&unit, p, t->unit));
 	return fsc_build_counter_track(built, p->b, process, name, unit, FSC_NO_ORDINAL);
 }
 
@@ -202,13 +202,13 @@ static enum fsc_status build_plain(uint32_t *built, struct pft *p, struct pft_tr
 	uint32_t process, name = event_name;
 
 	if (t->name)
-		PFT_TRY(fsc_pft_name(&name, p, t->name));
+		FSC_TRY(fsc_pft_name(&name, p, t->name));
 	else if (t->kind == PFT_PROCESS)
-		PFT_TRY(fsc_build_str(&name, p->b, "Process", strlen("Process")));
+		FSC_TRY(fsc_build_str(&name, p->b, "Process", strlen("Process")));
 	else if (!t->uuid && !t->is_async)
-		PFT_TRY(fsc_build_str(&name, p->b, "Default Track", strlen("Default Track")));
-	PFT_TRY(process_of(&id, p, t));
-	PFT_TRY(fsc_build_process(&process, p->b, id));
+		FSC_TRY(fsc_build_str(&name, p->b, "Default Track", strlen("Default Track")));
+	FSC_TRY(process_of(&id, p, t));
+	FSC_TRY(fsc_build_process(&process, p->b, id));
 	/* number in our own list: unique whatever the uuid */
 	return fsc_build_async(built, p->b, process, false, FSC_BUILD_NO_CAT,
 			       (uint64_t)(t - p->tracks.v), name);
@@ -220,11 +220,11 @@ enum fsc_status fsc_pft_built(uint32_t *built, struct pft *p, uint32_t track, ui
 
 	if (t->built == FSC_NO_TRACK) {
 		if (t->kind == PFT_THREAD)
-			PFT_TRY(build_thread(&t->built, p, t));
+			FSC_TRY(build_thread(&t->built, p, t));
 		else if (t->kind == PFT_COUNTER)
-			PFT_TRY(build_counter(&t->built, p, t));
+			FSC_TRY(build_counter(&t->built, p, t));
 		else
-			PFT_TRY(build_plain(&t->built, p, t, name));
+			FSC_TRY(build_plain(&t->built, p, t, name));
 		t->placeholder = !t->described;
 	}
 	*built = t->built;
@@ -238,13 +238,13 @@ enum fsc_status fsc_pft_ident(uint32_t *ident, struct pft *p, uint32_t track)
 	uint32_t name;
 
 	if (t->ident == FSC_NO_TRACK) {
-		PFT_TRY(process_of(&pid, p, t));
+		FSC_TRY(process_of(&pid, p, t));
 		tid = (struct fsc_build_id){ .num = t->tid };
 		if (t->kind != PFT_THREAD) {
-			PFT_TRY(fsc_pft_name(&name, p, t->name));
+			FSC_TRY(fsc_pft_name(&name, p, t->name));
 			tid = (struct fsc_build_id){ .is_text = true, .text = name };
 		}
-		PFT_TRY(fsc_build_ident(&t->ident, p->b, pid, tid));
+		FSC_TRY(fsc_build_ident(&t->ident, p->b, pid, tid));
 	}
 	*ident = t->ident;
 	return FSC_OK;
@@ -339,7 +339,7 @@ enum fsc_status fsc_pft_describe(struct pft *p, struct fsc_cur c)
 	struct fsc_pb_field f;
 	uint32_t track, own = 0;
 
-	PFT_TRY(fsc_pft_track(&track, p, uuid_of(c)));
+	FSC_TRY(fsc_pft_track(&track, p, uuid_of(c)));
 	t = &p->tracks.v[track];
 	while (st == FSC_OK && fsc_pb_next(&c, &f)) {
 		if (f.num == 5 && f.wire == FSC_PB_VARINT)
@@ -385,7 +385,7 @@ static enum fsc_status note_process(struct pft *p, const struct pft_track *t)
 
 	if (!t->process_name && !t->labels)
 		return FSC_OK;
-	PFT_TRY(fsc_build_process(&process, p->b, fsc_pft_pid(p, t->pid)));
+	FSC_TRY(fsc_build_process(&process, p->b, fsc_pft_pid(p, t->pid)));
 	return name_process(p, process, t);
 }
 
@@ -416,13 +416,13 @@ enum fsc_status fsc_pft_process_tree(struct pft *p, struct fsc_cur c)
 			else if (g.num == 3 && g.wire == FSC_PB_VARINT)
 				tgid = (int32_t)g.v;
 			else if (g.num == (f.num == 1 ? 3u : 2u) && g.wire == FSC_PB_BYTES && !name)
-				PFT_TRY(fsc_pft_text(&name, p, &g.body));
+				FSC_TRY(fsc_pft_text(&name, p, &g.body));
 		}
 		if (f.num == 1) {
 			t.process_name = name;
-			PFT_TRY(note_process(p, &t));
+			FSC_TRY(note_process(p, &t));
 		} else if (name) {
-			PFT_TRY(fsc_pft_thread_track(&track, p, tgid, t.pid));
+			FSC_TRY(fsc_pft_thread_track(&track, p, tgid, t.pid));
 			p->tracks.v[track].name = name;
 		}
 	}
@@ -439,10 +439,10 @@ static enum fsc_status correct_placeholder(struct pft *p, struct pft_track *t)
 
 	if (t->kind == PFT_COUNTER)
 		return FSC_OK;
-	PFT_TRY(process_of(&id, p, t));
-	PFT_TRY(fsc_build_process(&k->process, p->b, id));
+	FSC_TRY(process_of(&id, p, t));
+	FSC_TRY(fsc_build_process(&k->process, p->b, id));
 	if (t->name)
-		PFT_TRY(fsc_pft_name(&k->name, p, t->name));
+		FSC_TRY(fsc_pft_name(&k->name, p, t->name));
 	if (t->kind == PFT_THREAD) {
 		k->kind = FSC_TRACK_THREAD;
 		k->tid = t->tid;
@@ -458,13 +458,13 @@ enum fsc_status fsc_pft_finish_tracks(struct pft *p)
 		uint32_t name;
 
 		if (t->kind == PFT_PROCESS)
-			PFT_TRY(note_process(p, t));
+			FSC_TRY(note_process(p, t));
 		if (t->built == FSC_NO_TRACK)
 			continue;
 		if (t->placeholder && t->described)
-			PFT_TRY(correct_placeholder(p, t));
+			FSC_TRY(correct_placeholder(p, t));
 		else if (t->kind == PFT_THREAD && t->ident != FSC_NO_TRACK && t->name) {
-			PFT_TRY(fsc_pft_name(&name, p, t->name));
+			FSC_TRY(fsc_pft_name(&name, p, t->name));
 			fsc_build_name_ident(p->b, t->ident, name);
 		}
 	}

@@ -11,13 +11,6 @@
 #include "base/utf8.h"
 #include "formats/xplane_int.h"
 
-#define TRY(call)                             \
-	do {                                  \
-		enum fsc_status st_ = (call); \
-		if (st_ != FSC_OK)            \
-			return st_;           \
-	} while (0)
-
 #define READ_STEP ((size_t)FSC_MIB)
 
 enum { SPACE_PLANES = 1, SPACE_ERRORS = 2, SPACE_WARNINGS = 3, SPACE_HOSTNAMES = 4 };
@@ -98,7 +91,7 @@ enum fsc_status fsc_xp_text(uint32_t *id, struct xplane *x, struct fsc_cur s)
 			i++;
 		}
 	}
-	TRY(fsc_buf_status(&x->text));
+	FSC_TRY(fsc_buf_status(&x->text));
 	return fsc_build_str(id, x->b, x->text.data, x->text.len);
 }
 
@@ -160,7 +153,7 @@ static enum fsc_status take_body(struct xplane *x, uint64_t n)
 
 		if (!room)
 			return fsc_xp_failed(x, FSC_ENOMEM);
-		TRY(take(x, room, step));
+		FSC_TRY(take(x, room, step));
 		x->raw.len += step;
 		n -= step;
 		if (x->sink->progress)
@@ -176,7 +169,7 @@ static enum fsc_status skip(struct xplane *x, uint64_t n)
 	while (n) {
 		size_t step = n < sizeof(sink) ? (size_t)n : sizeof(sink);
 
-		TRY(take(x, sink, step));
+		FSC_TRY(take(x, sink, step));
 		n -= step;
 	}
 	return FSC_OK;
@@ -197,10 +190,10 @@ static enum fsc_status space_text(struct xplane *x, uint64_t num, uint64_t n)
 		fsc_xp_note(x, &x->n.meta_too_big, 1);
 		return skip(x, n);
 	}
-	TRY(take_body(x, n));
+	FSC_TRY(take_body(x, n));
 	c = fsc_cur_of(x->raw.data, x->raw.len);
 	if (num == SPACE_HOSTNAMES && !m->host)
-		TRY(fsc_xp_failed(x, fsc_xp_text(&m->host, x, c)));
+		FSC_TRY(fsc_xp_failed(x, fsc_xp_text(&m->host, x, c)));
 	fsc_json_init(&j, &one);
 	fsc_json_arr(&j);
 	fsc_json_str(&j, keys[num - SPACE_ERRORS]);
@@ -237,9 +230,9 @@ static enum fsc_status space_field(struct xplane *x, uint64_t tag, uint64_t at)
 	default:
 		return bad_field(x, at);
 	}
-	TRY(take_varint(x, &n, false));
+	FSC_TRY(take_varint(x, &n, false));
 	if (tag >> 3 == SPACE_PLANES) {
-		TRY(take_body(x, n));
+		FSC_TRY(take_body(x, n));
 		return fsc_xp_plane(x);
 	}
 	if (tag >> 3 <= SPACE_HOSTNAMES)
@@ -306,8 +299,8 @@ static enum fsc_status put_meta(struct xplane *x, struct fsc_trace *t)
 		fsc_buf_adds(&x->meta, "]");
 	}
 	fsc_buf_adds(&x->meta, "}");
-	TRY(fsc_buf_status(&x->meta));
-	TRY(fsc_build_str(&t->meta.format, x->b, "xplane", 6));
+	FSC_TRY(fsc_buf_status(&x->meta));
+	FSC_TRY(fsc_build_str(&t->meta.format, x->b, "xplane", 6));
 	return fsc_build_str(&t->meta.json, x->b, x->meta.data, x->meta.len);
 }
 
@@ -322,13 +315,13 @@ static enum fsc_status deliver(struct xplane *x)
 		fsc_err_at(x->err, NULL, (int64_t)x->at);
 		return FSC_EUNSUPPORTED;
 	}
-	TRY(fsc_xp_failed(x, fsc_launch_pairs_bind(&x->pairs, x->b, &unmatched)));
+	FSC_TRY(fsc_xp_failed(x, fsc_launch_pairs_bind(&x->pairs, x->b, &unmatched)));
 	fsc_build_loss_at(x->b, "launch_without_call", unmatched, -1);
 	name_losses(x);
-	TRY(fsc_xp_failed(x, put_meta(x, t)));
+	FSC_TRY(fsc_xp_failed(x, put_meta(x, t)));
 	/* The bytes are not needed to order the trace. */
 	fsc_buf_fini(&x->raw);
-	TRY(fsc_build_finish(&t, x->b, x->err));
+	FSC_TRY(fsc_build_finish(&t, x->b, x->err));
 	return x->sink->trace(x->sink->ctx, t, x->err);
 }
 

@@ -3,13 +3,6 @@
 #include "base/num.h"
 #include "formats/xplane_int.h"
 
-#define TRY(call)                             \
-	do {                                  \
-		enum fsc_status st_ = (call); \
-		if (st_ != FSC_OK)            \
-			return st_;           \
-	} while (0)
-
 enum {
 	EVENT_META = 1,
 	EVENT_OFFSET = 2,
@@ -105,7 +98,8 @@ static enum fsc_status event_name(struct xplane *x, struct event *e)
 	if (!m)
 		return no_name(x, e);
 	if (m->name_id == UINT32_MAX)
-		TRY(fsc_xp_text(&m->name_id, x, fsc_cur_left(&m->display) ? m->display : m->name));
+		FSC_TRY(fsc_xp_text(&m->name_id, x,
+				    fsc_cur_left(&m->display) ? m->display : m->name));
 	e->s.name = m->name_id;
 	return FSC_OK;
 }
@@ -118,7 +112,7 @@ static enum fsc_status set_cat(struct xplane *x, struct event *e, enum xp_cat ca
 					     "user_annotation", "trace_me" };
 
 	if (x->cat[cat] == FSC_BUILD_NO_CAT)
-		TRY(fsc_build_cat(&x->cat[cat], x->b, names[cat], strlen(names[cat])));
+		FSC_TRY(fsc_build_cat(&x->cat[cat], x->b, names[cat], strlen(names[cat])));
 	e->s.cat = x->cat[cat];
 	return FSC_OK;
 }
@@ -206,20 +200,20 @@ static enum fsc_status take_stats(struct xplane *x, struct event *e, struct fsc_
 
 	while (fsc_pb_next(&c, &f))
 		if (f.num == num && f.wire == FSC_PB_BYTES)
-			TRY(fsc_xp_stat_take(x, &e->facts, f.body));
+			FSC_TRY(fsc_xp_stat_take(x, &e->facts, f.body));
 	return FSC_OK;
 }
 
 static enum fsc_status event_args(struct xplane *x, struct event *e)
 {
 	fsc_xp_args_begin(x);
-	TRY(take_stats(x, e, e->body, EVENT_STATS));
+	FSC_TRY(take_stats(x, e, e->body, EVENT_STATS));
 	if (e->meta && !fsc_xp_may_expand(x, fsc_cur_left(&e->meta->body))) {
 		fsc_xp_note(x, &x->n.too_big, 1);
 	} else if (e->meta) {
 		const struct xp_meta *m = e->meta;
 
-		TRY(take_stats(x, e, m->body, META_STATS));
+		FSC_TRY(take_stats(x, e, m->body, META_STATS));
 		if (fsc_cur_left(&m->display) && fsc_cur_left(&m->name) &&
 		    (fsc_cur_left(&m->display) != fsc_cur_left(&m->name) ||
 		     memcmp(m->display.p, m->name.p, fsc_cur_left(&m->name)) != 0)) {
@@ -253,7 +247,7 @@ static enum fsc_status put_flow(struct xplane *x, const struct event *e, const c
 {
 	struct fsc_build_flow f = { .ts = e->s.ts, .id = id, .slice = e->slice, .phase = phase };
 
-	TRY(fsc_build_str(&f.cat, x->b, cat, strlen(cat)));
+	FSC_TRY(fsc_build_str(&f.cat, x->b, cat, strlen(cat)));
 	return fsc_build_flow(x->b, &f);
 }
 
@@ -264,15 +258,15 @@ static enum fsc_status flows(struct xplane *x, const struct event *e)
 	const struct xp_facts *f = &e->facts;
 
 	if (f->produces)
-		TRY(put_flow(x, e, "producer",
-			     f->producer[0] * 0x9E3779B97F4A7C15ULL ^ f->producer[1],
-			     FSC_FLOW_START));
+		FSC_TRY(put_flow(x, e, "producer",
+				 f->producer[0] * 0x9E3779B97F4A7C15ULL ^ f->producer[1],
+				 FSC_FLOW_START));
 	if (f->consumes)
-		TRY(put_flow(x, e, "producer",
-			     f->consumer[0] * 0x9E3779B97F4A7C15ULL ^ f->consumer[1],
-			     FSC_FLOW_END));
+		FSC_TRY(put_flow(x, e, "producer",
+				 f->consumer[0] * 0x9E3779B97F4A7C15ULL ^ f->consumer[1],
+				 FSC_FLOW_END));
 	if (f->has_flow && f->flow & 3)
-		TRY(put_flow(x, e, "flow", f->flow >> 2, phases[f->flow & 3]));
+		FSC_TRY(put_flow(x, e, "flow", f->flow >> 2, phases[f->flow & 3]));
 	return FSC_OK;
 }
 
@@ -291,15 +285,15 @@ static enum fsc_status launch_side(struct xplane *x, const struct event *e)
 
 static enum fsc_status put_slice(struct xplane *x, struct event *e)
 {
-	TRY(event_name(x, e));
-	TRY(event_kind(x, e));
+	FSC_TRY(event_name(x, e));
+	FSC_TRY(event_kind(x, e));
 	e->s.track = e->line->track;
 	e->s.correlation = e->facts.correlation;
-	TRY(fsc_build_slice(&e->slice, x->b, &e->s));
+	FSC_TRY(fsc_build_slice(&e->slice, x->b, &e->s));
 	e->launch.slice = e->slice;
 	if (fsc_kind_is_gpu_work(e->s.kind) && has_launch(e))
-		TRY(fsc_build_launch(x->b, &e->launch));
-	TRY(launch_side(x, e));
+		FSC_TRY(fsc_build_launch(x->b, &e->launch));
+	FSC_TRY(launch_side(x, e));
 	return flows(x, e);
 }
 
@@ -310,7 +304,7 @@ enum fsc_status fsc_xp_event(struct xplane *x, const struct xp_line *line, struc
 	e.facts.kernel = e.facts.bytes = e.facts.hlo_category = fsc_cur_of(body.p, 0);
 	fsc_xp_at(x, body.p);
 	fsc_build_count_event(x->b);
-	TRY(read_event(x, &e));
+	FSC_TRY(read_event(x, &e));
 	if (e.aggregated) {
 		fsc_xp_note(x, &x->n.aggregated, 1);
 		return FSC_OK;
@@ -320,6 +314,6 @@ enum fsc_status fsc_xp_event(struct xplane *x, const struct xp_line *line, struc
 		return FSC_OK;
 	}
 	e.meta = fsc_xp_table_find(&x->events, e.meta_id);
-	TRY(event_args(x, &e));
+	FSC_TRY(event_args(x, &e));
 	return fsc_xp_failed(x, put_slice(x, &e));
 }

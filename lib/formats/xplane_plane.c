@@ -6,13 +6,6 @@
  */
 #include "formats/xplane_int.h"
 
-#define TRY(call)                             \
-	do {                                  \
-		enum fsc_status st_ = (call); \
-		if (st_ != FSC_OK)            \
-			return st_;           \
-	} while (0)
-
 enum { PLANE_ID = 1, PLANE_NAME, PLANE_LINES, PLANE_EVENT_META, PLANE_STAT_META, PLANE_STATS };
 enum {
 	LINE_ID = 1,
@@ -73,8 +66,8 @@ static enum fsc_status make_process(struct xplane *x)
 	if (p->kind == XP_HOST_CALLS || p->kind == XP_HOST_PYTHON)
 		name = fsc_cur_of(host_name, strlen(host_name));
 	p->pid = (struct fsc_build_id){ .is_text = true };
-	TRY(fsc_xp_text(&p->pid.text, x, name));
-	TRY(fsc_build_process(&p->process, x->b, p->pid));
+	FSC_TRY(fsc_xp_text(&p->pid.text, x, name));
+	FSC_TRY(fsc_build_process(&p->process, x->b, p->pid));
 	fsc_build_name_process(x->b, p->process, p->pid.text);
 	return FSC_OK;
 }
@@ -142,11 +135,11 @@ static enum fsc_status make_track(struct xplane *x, struct xp_line *l)
 	struct fsc_build_id tid = { .num = l->id };
 	uint32_t ident, name;
 
-	TRY(fsc_xp_text(&name, x, fsc_cur_left(&l->display) ? l->display : l->name));
+	FSC_TRY(fsc_xp_text(&name, x, fsc_cur_left(&l->display) ? l->display : l->name));
 	/* the builder takes the numbers of an annotation for those of a stream, which these are not */
 	if (l->kind == XP_ANNOTATION && name)
 		tid = (struct fsc_build_id){ .is_text = true, .text = name };
-	TRY(fsc_build_ident(&ident, x->b, p->pid, tid));
+	FSC_TRY(fsc_build_ident(&ident, x->b, p->pid, tid));
 	if (name)
 		fsc_build_name_ident(x->b, ident, name);
 	if (l->kind == XP_STREAM)
@@ -154,7 +147,7 @@ static enum fsc_status make_track(struct xplane *x, struct xp_line *l)
 					stream_of(l));
 	if (l->kind == XP_THREAD)
 		return fsc_build_thread(&l->track, x->b, ident);
-	TRY(fsc_build_annotation(&l->track, x->b, ident, 0));
+	FSC_TRY(fsc_build_annotation(&l->track, x->b, ident, 0));
 	fsc_build_trace(x->b)->tracks.v[l->track].device = p->device;
 	return FSC_OK;
 }
@@ -166,16 +159,16 @@ static enum fsc_status take_line(struct xplane *x, struct fsc_cur body)
 	uint64_t events = 0;
 
 	fsc_xp_at(x, body.p);
-	TRY(read_line(x, &l, &events));
+	FSC_TRY(read_line(x, &l, &events));
 	x->plane.lines++;
 	x->plane.events += events;
 	if (!events)
 		return FSC_OK;
 	l.kind = line_kind(&x->plane, l.name);
-	TRY(fsc_xp_failed(x, make_track(x, &l)));
+	FSC_TRY(fsc_xp_failed(x, make_track(x, &l)));
 	while (fsc_pb_next(&body, &f))
 		if (f.num == LINE_EVENTS && f.wire == FSC_PB_BYTES)
-			TRY(fsc_xp_event(x, &l, f.body));
+			FSC_TRY(fsc_xp_event(x, &l, f.body));
 	return FSC_OK;
 }
 
@@ -192,7 +185,7 @@ static enum fsc_status keep_stats(struct xplane *x)
 	fsc_xp_args_begin(x);
 	while (fsc_pb_next(&c, &f))
 		if (f.num == PLANE_STATS && f.wire == FSC_PB_BYTES)
-			TRY(fsc_xp_stat_take(x, NULL, f.body));
+			FSC_TRY(fsc_xp_stat_take(x, NULL, f.body));
 	fsc_json_obj_end(&x->json);
 	fsc_json_init(&j, &one);
 	fsc_json_obj(&j);
@@ -225,9 +218,9 @@ static enum fsc_status read_fields(struct xplane *x)
 		if (f.num == PLANE_NAME && f.wire == FSC_PB_BYTES)
 			p->name = f.body;
 		else if (f.num == PLANE_EVENT_META && f.wire == FSC_PB_BYTES)
-			TRY(fsc_xp_table_add(x, &x->events, f.body));
+			FSC_TRY(fsc_xp_table_add(x, &x->events, f.body));
 		else if (f.num == PLANE_STAT_META && f.wire == FSC_PB_BYTES)
-			TRY(fsc_xp_table_add(x, &x->stats, f.body));
+			FSC_TRY(fsc_xp_table_add(x, &x->stats, f.body));
 		else if (f.num > PLANE_STATS ||
 			 (f.wire != (f.num == PLANE_ID ? FSC_PB_VARINT : FSC_PB_BYTES)))
 			fsc_xp_note(x, &x->n.fields, 1);
@@ -248,7 +241,7 @@ static enum fsc_status look_for_streams(struct xplane *x)
 
 		if (f.num != PLANE_LINES || f.wire != FSC_PB_BYTES)
 			continue;
-		TRY(read_line(x, &l, &events));
+		FSC_TRY(read_line(x, &l, &events));
 		x->n.fields = unknown; /* it is read again */
 		x->plane.has_streams = is_hardware_stream(l.name);
 	}
@@ -265,20 +258,20 @@ enum fsc_status fsc_xp_plane(struct xplane *x)
 	p->device = FSC_NO_ORDINAL;
 	p->name = fsc_cur_of(x->raw.data, 0);
 	x->events.v.n = x->stats.v.n = 0;
-	TRY(read_fields(x));
+	FSC_TRY(read_fields(x));
 	p->metadata = x->events.v.n;
 	fsc_xp_table_close(x, &x->events);
 	fsc_xp_table_close(x, &x->stats);
 	p->kind = kind_of(p->name);
 	if (p->kind == XP_DEVICE)
 		p->device = device_of(p->name);
-	TRY(look_for_streams(x));
-	TRY(fsc_xp_failed(x, make_process(x)));
-	TRY(keep_stats(x));
+	FSC_TRY(look_for_streams(x));
+	FSC_TRY(fsc_xp_failed(x, make_process(x)));
+	FSC_TRY(keep_stats(x));
 	c = p->body;
 	while (fsc_pb_next(&c, &f))
 		if (f.num == PLANE_LINES && f.wire == FSC_PB_BYTES)
-			TRY(take_line(x, f.body));
+			FSC_TRY(take_line(x, f.body));
 	fsc_xp_note(x, &x->n.empty_planes, !p->events);
 	return FSC_OK;
 }

@@ -4,13 +4,6 @@
 
 #include <math.h>
 
-#define TRY(call)                             \
-	do {                                  \
-		enum fsc_status st_ = (call); \
-		if (st_ != FSC_OK)            \
-			return st_;           \
-	} while (0)
-
 enum { STAT_ID = 1, STAT_DOUBLE, STAT_UINT, STAT_INT, STAT_STR, STAT_BYTES, STAT_REF };
 
 enum fsc_status fsc_xp_stat_read(struct xplane *x, struct xp_stat *s, struct fsc_cur body)
@@ -176,7 +169,7 @@ enum fsc_status fsc_xp_stat_take(struct xplane *x, struct xp_facts *facts, struc
 	size_t n = 0;
 	const char *key;
 
-	TRY(fsc_xp_stat_read(x, &s, body));
+	FSC_TRY(fsc_xp_stat_read(x, &s, body));
 	m = fsc_xp_table_find(&x->stats, s.id);
 	if (!m) {
 		fsc_xp_note(x, &x->n.no_stat, 1);
@@ -191,7 +184,7 @@ enum fsc_status fsc_xp_stat_take(struct xplane *x, struct xp_facts *facts, struc
 		return FSC_OK;
 	}
 	if (m->name_id == UINT32_MAX)
-		TRY(fsc_xp_failed(x, fsc_xp_text(&m->name_id, x, m->name)));
+		FSC_TRY(fsc_xp_failed(x, fsc_xp_text(&m->name_id, x, m->name)));
 	key = fsc_strtab_get(fsc_build_trace(x->b)->strings, m->name_id, &n);
 	fsc_json_key(&x->json, key);
 	put_value(x, &s);

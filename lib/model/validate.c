@@ -10,13 +10,6 @@
 			return fsc_err_set(err, FSC_EBUG, "model_invariant", __VA_ARGS__); \
 	} while (0)
 
-#define TRY(call)                             \
-	do {                                  \
-		enum fsc_status st_ = (call); \
-		if (st_ != FSC_OK)            \
-			return st_;           \
-	} while (0)
-
 static bool is_str(const struct fsc_trace *t, uint32_t id)
 {
 	return id < fsc_strtab_count(t->strings);
@@ -106,7 +99,7 @@ static enum fsc_status check_rows(const struct fsc_trace *t, uint32_t track, str
 	for (uint32_t i = k->first; i < k->first + k->n; i++)
 		overlaps |= s->flags[i] & FSC_SLICE_OVERLAP;
 	for (uint32_t i = k->first; i < k->first + k->n; i++) {
-		TRY(check_slice(t, i, track, err));
+		FSC_TRY(check_slice(t, i, track, err));
 		if (i == k->first) {
 			CHECK(s->depth[i] == 0, "track %u: no row 0", track);
 			continue;
@@ -193,11 +186,11 @@ static enum fsc_status check_meta(const struct fsc_trace *t, struct fsc_err *err
 
 enum fsc_status fsc_trace_validate(const struct fsc_trace *t, struct fsc_err *err)
 {
-	TRY(check_tracks(t, err));
+	FSC_TRY(check_tracks(t, err));
 	for (uint32_t k = 0; k < t->tracks.n; k++)
 		if (t->tracks.v[k].kind != FSC_TRACK_COUNTER)
-			TRY(check_rows(t, k, err));
-	TRY(check_counters(t, err));
-	TRY(check_links(t, err));
+			FSC_TRY(check_rows(t, k, err));
+	FSC_TRY(check_counters(t, err));
+	FSC_TRY(check_links(t, err));
 	return check_meta(t, err);
 }
