@@ -7,6 +7,7 @@
 
 #include "base/json_scan.h"
 #include "base/num.h"
+#include "formats/launch_args.h"
 
 enum what { ORDINAL, CORRELATION, LAUNCH, COLLECTIVE };
 enum type { I32, I64, FLOAT, DIMS, TEXT };
@@ -171,17 +172,6 @@ enum fsc_status fsc_gpu_args_read(struct fsc_gpu_args *g, struct fsc_build *b, c
 		.context = FSC_NO_ORDINAL,
 		.stream = FSC_NO_ORDINAL,
 		.correlation = FSC_NO_CORRELATION,
-		.launch = { .grid = { -1, -1, -1 },
-			    .block = { -1, -1, -1 },
-			    .registers = -1,
-			    .shared_bytes = -1,
-			    .blocks_per_sm = -1,
-			    .warps_per_sm = -1,
-			    .occupancy_pct = -1,
-			    .graph_id = -1,
-			    .graph_node_id = -1,
-			    .bytes = -1,
-			    .bandwidth_gbs = -1 },
 		.collective = { .in_nelems = -1,
 				.out_nelems = -1,
 				.group_size = -1,
@@ -191,6 +181,7 @@ enum fsc_status fsc_gpu_args_read(struct fsc_gpu_args *g, struct fsc_build *b, c
 				.seq = -1,
 				.comms_id = -1 },
 	};
+	fsc_launch_clear(&g->launch);
 	while (fsc_json_scan_next(&s, &m)) {
 		const struct arg *a = find(&m);
 		bool took = false;

@@ -8,23 +8,12 @@
 
 enum fsc_status fsc_ns_repair(uint32_t *id, struct nsys *x, const char *s, size_t n)
 {
-	*id = 0;
-	if (fsc_utf8_valid(s, n) && !memchr(s, '\0', n))
-		return fsc_build_str(id, x->b, s, n);
-	fsc_buf_clear(&x->text);
-	for (size_t i = 0; i < n;) {
-		size_t run = strnlen(s + i, n - i);
+	uint64_t utf8 = 0, zeros = 0;
+	enum fsc_status st = fsc_build_text(id, x->b, s, n, &utf8, &zeros);
 
-		fsc_ns_note(x, &x->n.utf8, fsc_utf8_repair(&x->text, s + i, run));
-		i += run;
-		if (i < n) {
-			fsc_buf_adds(&x->text, "\xEF\xBF\xBD");
-			fsc_ns_note(x, &x->n.zeros, 1);
-			i++;
-		}
-	}
-	FSC_TRY(fsc_buf_status(&x->text));
-	return fsc_build_str(id, x->b, x->text.data, x->text.len);
+	fsc_ns_note(x, &x->n.utf8, utf8);
+	fsc_ns_note(x, &x->n.zeros, zeros);
+	return st;
 }
 
 /* ---- strings ---- */

@@ -161,9 +161,9 @@ struct pft {
 	bool args_open; /* args has its brace and a member */
 	uint64_t machine;
 	struct {
-		uint64_t no_ts, bad_ts, clock, state, interned, args_too_big, annotations, legacy,
-			typed, thread_time, instruction, no_track, packets, samples, deep,
-			counters_without_track;
+		uint64_t utf8, zeros, no_ts, bad_ts, clock, state, interned, args_too_big,
+			annotations, legacy, typed, thread_time, instruction, no_track, packets,
+			samples, deep, counters_without_track;
 	} n;
 };
 

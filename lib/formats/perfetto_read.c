@@ -195,6 +195,8 @@ static void name_losses(struct pft *p)
 {
 	struct fsc_build *b = p->b;
 
+	fsc_build_loss(b, "utf8_repaired", p->n.utf8);
+	fsc_build_loss(b, "control_character", p->n.zeros);
 	fsc_build_loss(b, "event_without_ts", p->n.no_ts);
 	fsc_build_loss(b, "event_bad_ts", p->n.bad_ts);
 	fsc_build_loss(b, "clock_unknown", p->n.clock);

@@ -3,7 +3,6 @@
 #include <string.h>
 
 #include "base/alloc.h"
-#include "base/utf8.h"
 #include "formats/perfetto_int.h"
 
 enum fsc_status fsc_pft_seq(struct pft_seq **out, struct pft *p, uint64_t id)
@@ -131,11 +130,7 @@ enum fsc_status fsc_pft_name(uint32_t *id, struct pft *p, uint32_t text)
 		return FSC_OK;
 	}
 	s = fsc_strtab_get(p->texts, text, &n);
-	fsc_buf_clear(&p->scratch);
-	if (fsc_utf8_repair(&p->scratch, s, n))
-		fsc_build_loss(p->b, "utf8_repaired", 1);
-	FSC_TRY(fsc_buf_status(&p->scratch));
-	FSC_TRY(fsc_build_str(id, p->b, p->scratch.data ? p->scratch.data : "", p->scratch.len));
+	FSC_TRY(fsc_build_text(id, p->b, s, n, &p->n.utf8, &p->n.zeros));
 	*known = *id + 1;
 	return FSC_OK;
 }

@@ -71,28 +71,13 @@ static enum fsc_status bad_field(struct xplane *x, uint64_t at)
 
 enum fsc_status fsc_xp_text(uint32_t *id, struct xplane *x, struct fsc_cur s)
 {
-	const char *p = (const char *)s.p;
-	size_t n = fsc_cur_left(&s);
+	uint64_t utf8 = 0, zeros = 0;
+	enum fsc_status st =
+		fsc_build_text(id, x->b, (const char *)s.p, fsc_cur_left(&s), &utf8, &zeros);
 
-	*id = 0;
-	if (!n)
-		return FSC_OK;
-	if (fsc_utf8_valid(p, n) && !memchr(p, '\0', n))
-		return fsc_build_str(id, x->b, p, n);
-	fsc_buf_clear(&x->text);
-	for (size_t i = 0; i < n;) {
-		size_t run = strnlen(p + i, n - i);
-
-		fsc_xp_note(x, &x->n.utf8, fsc_utf8_repair(&x->text, p + i, run));
-		i += run;
-		if (i < n) {
-			fsc_buf_adds(&x->text, "\xEF\xBF\xBD");
-			fsc_xp_note(x, &x->n.zeros, 1);
-			i++;
-		}
-	}
-	FSC_TRY(fsc_buf_status(&x->text));
-	return fsc_build_str(id, x->b, x->text.data, x->text.len);
+	fsc_xp_note(x, &x->n.utf8, utf8);
+	fsc_xp_note(x, &x->n.zeros, zeros);
+	return st;
 }
 
 /* ---- bytes ---- */

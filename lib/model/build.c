@@ -6,6 +6,7 @@
 
 #include "base/alloc.h"
 #include "base/limits.h"
+#include "base/utf8.h"
 #include "model/build_int.h"
 
 /* ---- life ---- */
@@ -72,6 +73,34 @@ void fsc_build_where(struct fsc_build *b, int64_t (*where)(const void *ctx), con
 void fsc_build_loss_at(struct fsc_build *b, const char *code, uint64_t n, int64_t offset)
 {
 	fsc_losses_add_at(&b->t->losses, code, n, offset);
+}
+
+enum fsc_status fsc_build_text(uint32_t *id, struct fsc_build *b, const char *s, size_t n,
+			       uint64_t *utf8, uint64_t *zeros)
+{
+	struct fsc_buf text = FSC_BUF_INIT(3 * FSC_MAX_STRING_BYTES);
+	enum fsc_status st;
+
+	if (!n)
+		return fsc_build_str(id, b, "", 0);
+	if (fsc_utf8_valid(s, n) && !memchr(s, '\0', n))
+		return fsc_build_str(id, b, s, n);
+	for (size_t i = 0; i < n;) {
+		size_t run = strnlen(s + i, n - i);
+
+		*utf8 += fsc_utf8_repair(&text, s + i, run);
+		i += run;
+		if (i < n) {
+			fsc_buf_adds(&text, "\xEF\xBF\xBD");
+			++*zeros;
+			i++;
+		}
+	}
+	st = fsc_buf_status(&text);
+	if (st == FSC_OK)
+		st = fsc_build_str(id, b, text.data, text.len);
+	fsc_buf_fini(&text);
+	return st;
 }
 
 void fsc_build_loss(struct fsc_build *b, const char *code, uint64_t n)

@@ -37,6 +37,10 @@ struct fsc_trace *fsc_build_trace(struct fsc_build *b);
 fsc_nodiscard enum fsc_status fsc_build_str(uint32_t *id, struct fsc_build *b, const char *s,
 					    size_t n);
 /* Counts at the place the reader is at (fsc_build_where), or at a given byte of the file; -1 not known. */
+/* As fsc_build_str for bytes that need not be UTF-8: ill-formed sequences and zero bytes become U+FFFD, and are added
+ * to *utf8 and *zeros. */
+fsc_nodiscard enum fsc_status fsc_build_text(uint32_t *id, struct fsc_build *b, const char *s,
+					     size_t n, uint64_t *utf8, uint64_t *zeros);
 void fsc_build_loss(struct fsc_build *b, const char *code, uint64_t n);
 void fsc_build_loss_at(struct fsc_build *b, const char *code, uint64_t n, int64_t offset);
 /* How the builder asks where in the file the reader is; only until finish. ctx is borrowed. */

@@ -1,24 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The trace-event JSON reader on any bytes: no crash, and what it accepts keeps the invariants of the model.
  * The first byte chooses how the rest arrives (chunk size, string scan, window). */
-#include "base/assert.h"
 #include "formats/chrome.h"
-#include "model/validate.h"
-#include "tests/fuzz/fuzz.h"
-
-static enum fsc_status got(void *ctx, struct fsc_trace *t, struct fsc_err *err)
-{
-	(void)ctx;
-	if (fsc_trace_validate(t, err) != FSC_OK)
-		fsc_assert_fail(err->msg, __FILE__, __LINE__);
-	fsc_trace_free(t);
-	return FSC_OK;
-}
+#include "tests/fuzz/fuzz_reader.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
 	static const char *const scans[] = { "scalar", "sse2", "avx2" };
-	struct fsc_reader_sink sink = { .trace = got };
+	struct fsc_reader_sink sink = { .trace = fuzz_got_trace };
 	struct fsc_err err = FSC_ERR_INIT;
 	uint8_t how = size ? data[0] : 0;
 	struct fsc_chrome_options o = { .window = how & 64 ? 4096 : 65536,

@@ -1,29 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The XPlane reader on any bytes: no crash, and what it accepts keeps the invariants of the model. */
-#include "base/assert.h"
+/* The XPlane reader. */
 #include "formats/xplane.h"
-#include "model/validate.h"
-#include "tests/fuzz/fuzz.h"
-
-static enum fsc_status got(void *ctx, struct fsc_trace *t, struct fsc_err *err)
-{
-	(void)ctx;
-	if (fsc_trace_validate(t, err) != FSC_OK)
-		fsc_assert_fail(err->msg, __FILE__, __LINE__);
-	fsc_trace_free(t);
-	return FSC_OK;
-}
+#include "tests/fuzz/fuzz_reader.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
-	struct fsc_reader_sink sink = { .trace = got };
-	struct fsc_err err = FSC_ERR_INIT;
-	struct fsc_source *src = fsc_source_mem(data, size);
-	enum fsc_status st = fsc_xplane_read(src, &sink, &err);
+	static const struct fsc_reader r = { .sniff = fsc_xplane_sniff, .read = fsc_xplane_read };
 
-	FSC_ASSERT(fsc_xplane_sniff(data, size) >= 0);
-	if (st != FSC_OK)
-		FSC_ASSERT(st < 0 && err.status == st && err.code[0]);
-	fsc_source_free(src);
-	return 0;
+	return fuzz_reader(&r, data, size);
 }
