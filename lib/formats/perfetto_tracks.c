@@ -163,7 +163,7 @@ static enum fsc_status counter_name(uint32_t *id, struct pft *p, const struct pf
 		fsc_buf_addf(&text, " (thread %lld)", (long long)up->tid);
 	plain = text.len;
 	for (unsigned i = 2; st == FSC_OK; i++) {
-		uint32_t key, name;
+		uint32_t key, name = 0;
 
 		st = fsc_buf_status(&text);
 		if (st == FSC_OK)

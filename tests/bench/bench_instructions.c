@@ -7,6 +7,10 @@
  * tokenizer_instructions: refilling the window, scanning events into fields, resolving texts.
  * read_instructions: all of reading up to the point where the trace is put in order.
  */
+#include <spawn.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
 #include "base/buf.h"
 #include "base/err.h"
 #include "formats/chrome.h"
@@ -98,27 +102,49 @@ static int read_made_file(void)
 	return 0;
 }
 
+/* What the program says on both of its outputs. Its exit status, -1 when it could not be started. */
+static int run_program(const char *const argv[], char *said, size_t cap)
+{
+	posix_spawn_file_actions_t fa;
+	size_t n = 0;
+	ssize_t got;
+	pid_t pid;
+	int fd[2], rc, status = -1;
+
+	if (pipe(fd))
+		bench_die("pipe");
+	posix_spawn_file_actions_init(&fa);
+	posix_spawn_file_actions_adddup2(&fa, fd[1], 1);
+	posix_spawn_file_actions_adddup2(&fa, fd[1], 2);
+	posix_spawn_file_actions_addclose(&fa, fd[0]);
+	rc = posix_spawnp(&pid, argv[0], &fa, NULL, (char *const *)(uintptr_t)argv, environ);
+	posix_spawn_file_actions_destroy(&fa);
+	close(fd[1]);
+	while (!rc && n + 1 < cap && (got = read(fd[0], said + n, cap - n - 1)) > 0)
+		n += (size_t)got;
+	said[n] = '\0';
+	close(fd[0]);
+	return !rc && waitpid(pid, &status, 0) == pid ? status : -1;
+}
+
 /* Instructions between the functions that switch the count on and off; 0 when valgrind does not run. */
 static double count(const char *self, const char *const toggles[])
 {
-	char cmd[1024], line[512];
-	double n = 0;
-	int at = snprintf(cmd, sizeof(cmd),
-			  "valgrind --tool=callgrind --callgrind-out-file=/dev/null");
+	char options[8][64], said[65536];
+	const char *argv[16] = { "valgrind", "--tool=callgrind", "--callgrind-out-file=/dev/null" };
+	const char *c;
+	int n = 3;
 
-	for (; *toggles; toggles++)
-		at += snprintf(cmd + at, sizeof(cmd) - (size_t)at, " --toggle-collect=%s",
-			       *toggles);
-	snprintf(cmd + at, sizeof(cmd) - (size_t)at, " '%s' read 2>&1", self);
-	FILE *f = popen(cmd, "r"); /* a program of ours with names of ours */
-	if (!f)
-		bench_die("valgrind");
-	while (fgets(line, sizeof(line), f)) {
-		const char *c = strstr(line, "Collected :");
-		if (c)
-			n = strtod(c + 11, NULL);
+	for (int i = 0; toggles[i] && i < 8; i++) {
+		snprintf(options[i], sizeof(options[i]), "--toggle-collect=%s", toggles[i]);
+		argv[n++] = options[i];
 	}
-	return pclose(f) == 0 ? n : 0;
+	argv[n++] = self;
+	argv[n++] = "read";
+	if (run_program(argv, said, sizeof(said)) != 0)
+		return 0;
+	c = strstr(said, "Collected :");
+	return c ? strtod(c + 11, NULL) : 0;
 }
 
 int main(int argc, char **argv)

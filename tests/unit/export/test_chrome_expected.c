@@ -461,11 +461,11 @@ static void keep_arrows(struct table *t)
 static void make_rows(struct ours *o)
 {
 	char cols[COLS * CELL] = "";
+	size_t n = 0;
 
-	for (size_t c = 0; c < o->want->cols; c++) {
-		strncat(cols, c ? "," : "", sizeof(cols) - strlen(cols) - 1);
-		strncat(cols, o->want->v[0].cell[c], sizeof(cols) - strlen(cols) - 1);
-	}
+	for (size_t c = 0; c < o->want->cols && n < sizeof(cols); c++)
+		n += (size_t)snprintf(cols + n, sizeof(cols) - n, "%s%s", c ? "," : "",
+				      o->want->v[0].cell[c]);
 	o->got.v = fsc_xalloc(1000, sizeof(*o->got.v));
 	for (size_t i = 0; i < FSC_ARRAY_LEN(makers); i++)
 		if (!strcmp(makers[i].cols, cols)) {

@@ -6,6 +6,7 @@
 #include <dirent.h>
 
 #include "tests/support/read_trace.h"
+#include "tests/unit/analysis/csv.h"
 
 static unsigned n_faults;
 
@@ -41,30 +42,15 @@ static int by_all(const void *x, const void *y)
 	return strcmp(a->name, b->name);
 }
 
-/* "ts","dur","name", ...: the name is quoted, quotes in it are doubled. */
 static void expected_rows(struct rows *r, const char *path)
 {
-	char line[4096], name[400];
-	FILE *f = fopen(path, "r");
+	struct csv c;
 
-	if (!f)
-		fail_msg("no %s", path);
-	while (fgets(line, sizeof(line), f)) {
-		long long ts, dur;
-		int at = 0;
-		size_t n = 0;
-
-		if (sscanf(line, "%lld,%lld,\"%n", &ts, &dur, &at) != 2 || !at)
-			continue;
-		for (const char *s = line + at;
-		     *s && (*s != '"' || s[1] == '"') && n + 1 < sizeof(name); s++) {
-			name[n++] = *s;
-			s += *s == '"';
-		}
-		name[n] = '\0';
-		add_row(r, ts, dur, name);
-	}
-	fclose(f);
+	csv_open(&c, path);
+	while (csv_next(&c))
+		add_row(r, strtoll(csv_text(&c, "ts"), NULL, 10),
+			strtoll(csv_text(&c, "dur"), NULL, 10), csv_text(&c, "name"));
+	csv_close(&c);
 }
 
 static void own_rows(struct rows *r, const struct fsc_trace *t, int64_t base)
