@@ -79,7 +79,7 @@ export async function startServer(options: StartOptions = {}): Promise<TestServe
 export const sleep = (ms: number): Promise<void> => new Promise((r) => setTimeout(r, ms));
 
 export interface BundleState {
-	id: string; state: 'queued' | 'indexing' | 'ready' | 'failed';
+	id: string; sha256: string; state: 'queued' | 'indexing' | 'ready' | 'failed';
 	error?: { code: string; message: string; file?: string; offset?: number };
 	traces: { id: string; name: string; member: string; rank: number | null }[];
 	failures: { file: string; outcome: string; code: string; message: string; offset: number | null }[];
