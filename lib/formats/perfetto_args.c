@@ -30,7 +30,7 @@ enum fsc_status fsc_pft_args_end(uint32_t *record, struct pft *p)
 		return FSC_OK;
 	fsc_buf_addc(&p->args, '}');
 	if (fsc_buf_status(&p->args) == FSC_ELIMIT) {
-		p->n.args_too_big++;
+		fsc_pft_note(p, &p->n.args_too_big, 1);
 		fsc_pft_args_begin(p);
 		return FSC_OK;
 	}
@@ -45,7 +45,7 @@ static void put_double(struct pft *p, double v)
 	struct fsc_json j;
 
 	if (!isfinite(v))
-		fsc_build_loss(p->b, "number_not_finite", 1);
+		fsc_pft_note(p, &p->n.nonfinite, 1);
 	fsc_json_init(&j, &p->args);
 	fsc_json_double(&j, v);
 }
@@ -82,7 +82,7 @@ static void nested(struct pft *p, struct fsc_cur c, int depth)
 	const struct fsc_cur whole = c;
 
 	if (depth > DEPTH_MAX) {
-		p->n.deep++;
+		fsc_pft_note(p, &p->n.deep, 1);
 		fsc_buf_adds(&p->args, "null");
 		return;
 	}
@@ -153,7 +153,7 @@ static void children(struct pft *p, struct pft_seq *s, struct fsc_cur c, uint32_
 	struct fsc_pb_field f;
 
 	if (depth > DEPTH_MAX) {
-		p->n.deep++;
+		fsc_pft_note(p, &p->n.deep, 1);
 		fsc_buf_adds(&p->args, "null");
 		return;
 	}
@@ -221,7 +221,7 @@ static void value(struct pft *p, struct pft_seq *s, struct fsc_cur c, int depth)
 		if (scalar(p, s, &f))
 			return;
 	}
-	p->n.annotations += c.failed;
+	fsc_pft_note(p, &p->n.annotations, c.failed);
 	fsc_buf_adds(&p->args, "null");
 }
 

@@ -68,7 +68,7 @@ static enum fsc_status parse_legacy(struct pft *p, struct event *e, struct fsc_c
 			l->tid = (int32_t)f.v;
 			l->has_tid = true;
 		} else if (f.num == 4 || f.num == 5)
-			p->n.thread_time++;
+			fsc_pft_note(p, &p->n.thread_time, 1);
 	}
 	return c.failed ? fsc_pft_damaged(p, "a legacy event does not hold together") : FSC_OK;
 }
@@ -111,7 +111,7 @@ static enum fsc_status parse_field(struct pft *p, struct event *e, const struct 
 	case 18:
 	case 19:
 	case 20:
-		p->n.thread_time++;
+		fsc_pft_note(p, &p->n.thread_time, 1);
 		break;
 	case 23:
 		e->name = f->body;
@@ -135,7 +135,7 @@ static enum fsc_status parse_field(struct pft *p, struct event *e, const struct 
 		e->links = f->body;
 		break;
 	default:
-		p->n.typed += f->wire == FSC_PB_BYTES && !is_known(f->num);
+		fsc_pft_note(p, &p->n.typed, f->wire == FSC_PB_BYTES && !is_known(f->num));
 	}
 	return FSC_OK;
 }
@@ -295,7 +295,7 @@ static enum fsc_status count(struct pft *p, uint64_t uuid, int64_t ts, double v)
 	FSC_TRY(fsc_pft_track(&track, p, uuid));
 	t = &p->tracks.v[track];
 	if (t->kind != PFT_COUNTER) {
-		p->n.counters_without_track++;
+		fsc_pft_note(p, &p->n.counters_without_track, 1);
 		return FSC_OK;
 	}
 	v *= (double)t->unit_multiplier;
@@ -337,7 +337,7 @@ static enum fsc_status extra_counters(struct pft *p, const struct event *e, bool
 			struct fsc_pb_field one = { .v = v };
 
 			if (i >= n)
-				p->n.counters_without_track++;
+				fsc_pft_note(p, &p->n.counters_without_track, 1);
 			else
 				st = count(p, uuids[i], e->k->ns,
 					   doubles ? fsc_pb_double(&one)
@@ -449,7 +449,7 @@ enum fsc_status fsc_pft_event(struct pft *p, struct pft_seq *s, const struct pft
 
 	FSC_TRY(parse(p, &e));
 	if (!type_of_phase(&e)) {
-		p->n.legacy++;
+		fsc_pft_note(p, &p->n.legacy, 1);
 		return FSC_OK;
 	}
 	FSC_TRY(find_track(p, &e));
@@ -471,7 +471,7 @@ enum fsc_status fsc_pft_event(struct pft *p, struct pft_seq *s, const struct pft
 	case TYPE_STATE:
 		return change_state(p, &e);
 	default:
-		p->n.legacy++;
+		fsc_pft_note(p, &p->n.legacy, 1);
 		return FSC_OK;
 	}
 }

@@ -196,7 +196,11 @@ static enum fsc_status find_track(uint32_t *track, struct pft *p, const struct s
 static enum fsc_status add_link(struct pft *p, uint64_t event, uint32_t slice, int64_t ts,
 				enum pft_link_kind kind)
 {
-	struct pft_link l = { .event = event, .slice = slice, .ts = ts, .kind = (uint8_t)kind };
+	struct pft_link l = { .event = event,
+			      .at = p->base + p->at,
+			      .slice = slice,
+			      .ts = ts,
+			      .kind = (uint8_t)kind };
 
 	if (!event)
 		return FSC_OK;
@@ -324,7 +328,7 @@ static enum fsc_status add_arrow(struct pft *p, uint64_t id, uint32_t from, uint
 
 enum fsc_status fsc_pft_finish_links(struct pft *p)
 {
-	uint64_t lost = 0;
+	uint64_t lost = 0, first = 0;
 
 	if (p->gpu_slices.n)
 		qsort(p->gpu_slices.v, p->gpu_slices.n, sizeof(*p->gpu_slices.v), by_event);
@@ -333,7 +337,7 @@ enum fsc_status fsc_pft_finish_links(struct pft *p)
 		const struct pft_gpu_slice *work = find_event(p, l->event);
 
 		if (!work) {
-			lost++;
+			first = lost++ ? first : l->at;
 		} else if (l->kind == PFT_SUBMITS) {
 			correlate(p, l->slice, work->slice, l->event);
 			FSC_TRY(add_arrow(p, i, l->slice, work->slice, "ac2g"));
@@ -341,7 +345,7 @@ enum fsc_status fsc_pft_finish_links(struct pft *p)
 			FSC_TRY(add_arrow(p, i, work->slice, l->slice, "gpu_wait"));
 		}
 	}
-	fsc_build_loss(p->b, "gpu_event_missing", lost);
+	fsc_build_loss_at(p->b, "gpu_event_missing", lost, (int64_t)first);
 	return FSC_OK;
 }
 
@@ -445,7 +449,7 @@ static enum fsc_status one_counter(struct pft *p, struct pft_seq *s, const struc
 	for (uint32_t i = 0; e && i < e->n; i++)
 		if (s->specs.v[e->first + i].id == id)
 			return put_counter(p, &s->specs.v[e->first + i], gpu, ts, v);
-	p->n.counters_without_track++;
+	fsc_pft_note(p, &p->n.counters_without_track, 1);
 	return FSC_OK;
 }
 

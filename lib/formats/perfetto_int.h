@@ -108,6 +108,7 @@ struct pft_gpu_slice {
 };
 struct pft_link {
 	uint64_t event; /* of a render stage */
+	uint64_t at;	/* the packet that says so */
 	uint32_t slice;
 	int64_t ts;
 	uint8_t kind; /* enum pft_link_kind */
@@ -129,6 +130,11 @@ struct pft_packet {
 	struct fsc_cur defaults, interned, clocks, track, thread, process, tree, event, gpu_stage,
 		gpu_counter, gpu_info, perf_sample, stream_profile, stack_sample;
 	struct fsc_cur zipped, zstd;
+};
+
+/* A counter, and the packet in which it was first raised. */
+struct pft_count {
+	uint64_t n, first;
 };
 
 struct pft {
@@ -161,11 +167,18 @@ struct pft {
 	bool args_open; /* args has its brace and a member */
 	uint64_t machine;
 	struct {
-		uint64_t utf8, zeros, no_ts, bad_ts, clock, state, interned, args_too_big,
-			annotations, legacy, typed, thread_time, instruction, no_track, packets,
-			samples, deep, counters_without_track;
+		struct pft_count utf8, zeros, no_ts, bad_ts, clock, state, interned, args_too_big,
+			annotations, legacy, typed, thread_time, no_track, packets, samples, deep,
+			counters_without_track, nonfinite;
 	} n;
 };
+
+static inline void fsc_pft_note(struct pft *p, struct pft_count *c, uint64_t n)
+{
+	if (n && !c->n)
+		c->first = p->base + p->at;
+	c->n += n;
+}
 
 /* perfetto_read.c */
 enum fsc_status fsc_pft_damaged(struct pft *p, const char *what);

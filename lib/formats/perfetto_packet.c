@@ -106,7 +106,7 @@ static enum fsc_status parse(struct pft *p, struct pft_packet *k, struct fsc_cur
 		else
 			ignored |= f.wire == FSC_PB_BYTES && !is_about_recording(f.num);
 	}
-	p->n.packets += ignored;
+	fsc_pft_note(p, &p->n.packets, ignored);
 	return c.failed ? fsc_pft_damaged(p, "a packet does not hold together") : FSC_OK;
 }
 
@@ -140,12 +140,12 @@ static enum fsc_status events(struct pft *p, struct pft_seq *s, const struct pft
 		return FSC_OK;
 	fsc_build_count_event(p->b);
 	if (s->broken && (k->flags & SEQ_NEEDS_STATE)) {
-		p->n.state++;
+		fsc_pft_note(p, &p->n.state, 1);
 		return FSC_OK;
 	}
-	p->n.no_ts += k->time == PFT_TIME_NONE;
-	p->n.clock += k->time == PFT_TIME_CLOCK;
-	p->n.bad_ts += k->time == PFT_TIME_BAD;
+	fsc_pft_note(p, &p->n.no_ts, k->time == PFT_TIME_NONE);
+	fsc_pft_note(p, &p->n.clock, k->time == PFT_TIME_CLOCK);
+	fsc_pft_note(p, &p->n.bad_ts, k->time == PFT_TIME_BAD);
 	if (k->time != PFT_TIME_OK)
 		return FSC_OK;
 	if (has(&k->event))

@@ -193,25 +193,32 @@ enum fsc_status fsc_pft_unpack(struct pft *p, struct fsc_cur c, bool zstd)
 
 static void name_losses(struct pft *p)
 {
-	struct fsc_build *b = p->b;
+	const struct {
+		const char *code;
+		const struct pft_count *c;
+	} all[] = {
+		{ "utf8_repaired", &p->n.utf8 },
+		{ "control_character", &p->n.zeros },
+		{ "event_without_ts", &p->n.no_ts },
+		{ "event_bad_ts", &p->n.bad_ts },
+		{ "clock_unknown", &p->n.clock },
+		{ "sequence_state_lost", &p->n.state },
+		{ "interned_id_missing", &p->n.interned },
+		{ "args_too_big", &p->n.args_too_big },
+		{ "annotation_unreadable", &p->n.annotations },
+		{ "annotation_too_deep", &p->n.deep },
+		{ "legacy_event_ignored", &p->n.legacy },
+		{ "typed_args_ignored", &p->n.typed },
+		{ "thread_time_ignored", &p->n.thread_time },
+		{ "event_without_track", &p->n.no_track },
+		{ "counter_without_track", &p->n.counters_without_track },
+		{ "packet_ignored", &p->n.packets },
+		{ "sample_as_instant", &p->n.samples },
+		{ "number_not_finite", &p->n.nonfinite },
+	};
 
-	fsc_build_loss(b, "utf8_repaired", p->n.utf8);
-	fsc_build_loss(b, "control_character", p->n.zeros);
-	fsc_build_loss(b, "event_without_ts", p->n.no_ts);
-	fsc_build_loss(b, "event_bad_ts", p->n.bad_ts);
-	fsc_build_loss(b, "clock_unknown", p->n.clock);
-	fsc_build_loss(b, "sequence_state_lost", p->n.state);
-	fsc_build_loss(b, "interned_id_missing", p->n.interned);
-	fsc_build_loss(b, "args_too_big", p->n.args_too_big);
-	fsc_build_loss(b, "annotation_unreadable", p->n.annotations);
-	fsc_build_loss(b, "annotation_too_deep", p->n.deep);
-	fsc_build_loss(b, "legacy_event_ignored", p->n.legacy);
-	fsc_build_loss(b, "typed_args_ignored", p->n.typed);
-	fsc_build_loss(b, "thread_time_ignored", p->n.thread_time);
-	fsc_build_loss(b, "event_without_track", p->n.no_track);
-	fsc_build_loss(b, "counter_without_track", p->n.counters_without_track);
-	fsc_build_loss(b, "packet_ignored", p->n.packets);
-	fsc_build_loss(b, "sample_as_instant", p->n.samples);
+	for (size_t i = 0; i < FSC_ARRAY_LEN(all); i++)
+		fsc_build_loss_at(p->b, all[i].code, all[i].c->n, (int64_t)all[i].c->first);
 }
 
 static enum fsc_status metadata(struct pft *p)
@@ -248,7 +255,7 @@ static enum fsc_status deliver(struct pft *p)
 				   "a Perfetto trace without events that are read here: track "
 				   "events, GPU work, GPU "
 				   "counters, CPU samples (%llu packets of other kinds)",
-				   (unsigned long long)p->n.packets);
+				   (unsigned long long)p->n.packets.n);
 	st = finish(p);
 	if (st == FSC_ELIMIT)
 		return fsc_err_set(

@@ -87,7 +87,7 @@ static enum fsc_status put_sample(struct pft *p, struct pft_seq *s, const struct
 		FSC_TRY(fsc_build_str(&slice.name, p->b, "sample", strlen("sample")));
 	FSC_TRY(fsc_build_cat(&slice.cat, p->b, "cpu_sample", strlen("cpu_sample")));
 	FSC_TRY(fsc_pft_built(&slice.track, p, track, slice.name));
-	p->n.samples++;
+	fsc_pft_note(p, &p->n.samples, 1);
 	return fsc_build_slice(&at, p->b, &slice);
 }
 
@@ -161,7 +161,7 @@ enum fsc_status fsc_pft_stream_profile(struct pft *p, struct pft_seq *s, const s
 	size_t i = 0;
 
 	if (s->thread == FSC_NO_TRACK) {
-		p->n.no_track++;
+		fsc_pft_note(p, &p->n.no_track, 1);
 		return FSC_OK;
 	}
 	while (st == FSC_OK && fsc_pb_next(&c, &f)) {
@@ -182,7 +182,7 @@ enum fsc_status fsc_pft_stream_profile(struct pft *p, struct pft_seq *s, const s
 			if (us > INT64_MIN / 4000 && us < INT64_MAX / 4000)
 				x.ts += us * 1000;
 			if (x.ts > INT64_MAX / 2 || x.ts < INT64_MIN / 2) {
-				p->n.bad_ts++;
+				fsc_pft_note(p, &p->n.bad_ts, 1);
 				break;
 			}
 			x.callstack = stacks.v[i++];

@@ -109,6 +109,7 @@ enum fsc_status fsc_pft_text(uint32_t *id, struct pft *p, const struct fsc_cur *
 
 enum fsc_status fsc_pft_name(uint32_t *id, struct pft *p, uint32_t text)
 {
+	uint64_t utf8 = 0, zeros = 0;
 	uint32_t *known;
 	const char *s;
 	size_t n;
@@ -130,7 +131,9 @@ enum fsc_status fsc_pft_name(uint32_t *id, struct pft *p, uint32_t text)
 		return FSC_OK;
 	}
 	s = fsc_strtab_get(p->texts, text, &n);
-	FSC_TRY(fsc_build_text(id, p->b, s, n, &p->n.utf8, &p->n.zeros));
+	FSC_TRY(fsc_build_text(id, p->b, s, n, &utf8, &zeros));
+	fsc_pft_note(p, &p->n.utf8, utf8);
+	fsc_pft_note(p, &p->n.zeros, zeros);
 	*known = *id + 1;
 	return FSC_OK;
 }
@@ -244,6 +247,6 @@ const struct pft_entry *fsc_pft_entry(struct pft *p, const struct pft_seq *s, en
 
 	if (at != FSC_MAP_NONE)
 		return &s->entries.v[at];
-	p->n.interned++;
+	fsc_pft_note(p, &p->n.interned, 1);
 	return NULL;
 }

@@ -177,9 +177,12 @@ static inline void dump_model(FILE *f, const struct fsc_trace *t, const struct f
 	fputs("meta", f);
 	dump_str(f, t, "json", m->json);
 	fputc('\n', f);
-	for (uint32_t i = 0; i < t->losses.n; i++)
-		fprintf(f, "loss %s %llu\n", t->losses.v[i].code,
+	for (uint32_t i = 0; i < t->losses.n; i++) {
+		fprintf(f, "loss %s %llu", t->losses.v[i].code,
 			(unsigned long long)t->losses.v[i].count);
+		dump_int(f, "first_at", fsc_loss_offset(&t->losses.v[i]), -1);
+		fputc('\n', f);
+	}
 	dump_who(f, t);
 	dump_slices(f, t, seg);
 	dump_links(f, t);
