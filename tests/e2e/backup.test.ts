@@ -215,7 +215,7 @@ test('a backup that is killed does not look finished, and goes on where it was',
 	const whole = await good(['--data', data, 'backup', place]);
 	let cut = 0;
 	for (let i = 0; i < 10 || (!cut && i < 60); i++) {
-		if (i % 2) rmSync(place, { recursive: true });
+		if (i % 2) rmSync(place, { recursive: true, force: true });
 		const r = await run(['--data', data, 'backup', place], 1 + Math.random() * whole.ms);
 		if (!existsSync(place) || r.status === 0) continue;
 		const finished = existsSync(join(place, 'backup.json')) && !existsSync(join(place, 'backup.part'));
