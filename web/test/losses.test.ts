@@ -1,14 +1,21 @@
 // SPDX-License-Identifier: Apache-2.0
 // The words of loss counters: made from docs/losses.md, which has every counter that the sources raise.
 import assert from 'node:assert/strict';
-import { readFileSync, readdirSync } from 'node:fs';
+import { existsSync, readFileSync, readdirSync } from 'node:fs';
+import { join } from 'node:path';
 import test from 'node:test';
 import { fileURLToPath } from 'node:url';
 import { lossWords } from '../losses.mjs';
 import { isRemark, splitLosses, wordsOf } from '../src/lib/losses';
 import { formatLabel, lossSummary } from '../src/lib/text';
 
-const root = fileURLToPath(new URL('../../', import.meta.url)); // of build/web-tests
+/** The top of the sources: tests are built into more than one place below it. */
+function sources(): string {
+	let at = fileURLToPath(new URL('.', import.meta.url));
+	for (let i = 0; i < 8 && !existsSync(join(at, 'docs/losses.md')); i++) at = join(at, '..');
+	return `${at}/`;
+}
+const root = sources();
 const words = lossWords(readFileSync(`${root}docs/losses.md`, 'utf8'));
 
 test('rows of tables become words, one entry for each code', () => {
