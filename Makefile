@@ -361,6 +361,7 @@ TESTS_formats := \
 	tests/unit/formats/test_expected.c \
 	tests/unit/formats/test_flips.c \
 	tests/unit/formats/test_identity_kinds.c \
+	tests/unit/formats/test_perfetto.c \
 	tests/unit/formats/test_perfetto_expected.c \
 	tests/unit/formats/test_json_tok.c \
 	tests/unit/formats/test_kineto.c \

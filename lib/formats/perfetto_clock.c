@@ -12,7 +12,7 @@ enum {
 	CLOCK_REALTIME = 1,
 	CLOCK_OWN_FIRST = 64,
 	CLOCK_OWN_LAST = 127,
-	HOPS_MAX = 3,
+	NEAR_MAX = 8, /* snapshots that are looked at */
 };
 
 void fsc_pft_clocks_free(struct pft *p)
@@ -20,6 +20,8 @@ void fsc_pft_clocks_free(struct pft *p)
 	for (size_t i = 0; i < p->all_clocks.n; i++)
 		fsc_vec_fini(&p->all_clocks.v[i].readings);
 	fsc_vec_fini(&p->all_clocks);
+	fsc_vec_fini(&p->shown);
+	fsc_vec_fini(&p->shown_from);
 	fsc_map_fini(&p->clock_map);
 }
 
@@ -66,7 +68,10 @@ static enum fsc_status add_reading(struct pft *p, struct pft_seq *s, const struc
 			return FSC_ENOMEM;
 		c = &p->all_clocks.v[p->all_clocks.n - 1];
 	}
-	return fsc_vec_push(&c->readings, reading) ? FSC_OK : FSC_ENOMEM;
+	return fsc_vec_push(&c->readings, reading) &&
+			       fsc_vec_push(&p->shown, (uint32_t)(c - p->all_clocks.v))
+		       ? FSC_OK
+		       : FSC_ENOMEM;
 }
 
 static enum fsc_status set_own(struct pft_seq *s, const struct shown *r, int64_t value)
@@ -126,6 +131,8 @@ enum fsc_status fsc_pft_snapshot(struct pft *p, struct pft_seq *s, struct fsc_cu
 	int64_t real, trace;
 	bool has_real = false, has_trace = false;
 
+	if (!fsc_vec_push(&p->shown_from, p->shown.n))
+		return FSC_ENOMEM;
 	while (fsc_pb_next(&c, &f))
 		if (f.num == 2 && f.wire == FSC_PB_VARINT && f.v && !p->trace_clock_fixed) {
 			p->trace_clock = f.v;
@@ -187,41 +194,54 @@ static size_t reading_for(const struct pft_clock *c, int64_t v)
 	return i;
 }
 
-static bool convert(int64_t *out, const struct pft *p, const struct pft_clock *from, int64_t v,
-		    int hops)
+/* By a snapshot that shows both clocks, one near the time. */
+static bool directly(int64_t *out, const struct pft_clock *goal, const struct pft_clock *from,
+		     int64_t v)
 {
-	const struct pft_clock *goal = find_clock(p, 0, p->trace_clock);
-	const struct pft_reading *a, *b;
-	size_t i;
+	size_t at = from->readings.n ? reading_for(from, v) + 1 : 0;
 
-	if (from->id == p->trace_clock && !from->seq) {
-		*out = v;
-		return true;
-	}
-	if (!goal || !from->readings.n || !hops)
-		return false;
-	for (i = reading_for(from, v) + 1; i-- > 0;) {
-		a = &from->readings.v[i];
-		b = in_snapshot(goal, a->snapshot);
+	for (size_t looked = 0; at-- > 0 && looked < NEAR_MAX; looked++) {
+		const struct pft_reading *a = &from->readings.v[at];
+		const struct pft_reading *b = in_snapshot(goal, a->snapshot);
+
 		if (b) {
 			*out = fsc_add_i64_sat(b->value, fsc_sub_i64_sat(v, a->value));
 			return true;
 		}
-		if (i + 64 < from->readings.n)
-			break;
 	}
-	/* over a third clock, which some snapshot shows with this one */
-	a = &from->readings.v[reading_for(from, v)];
-	for (size_t k = 0; k < p->all_clocks.n && k < 256; k++) {
-		const struct pft_clock *via = &p->all_clocks.v[k];
+	return false;
+}
 
-		if (via == from || via == goal || (via->seq && via->seq != from->seq))
-			continue;
-		b = in_snapshot(via, a->snapshot);
-		if (b && convert(out, p, via,
-				 fsc_add_i64_sat(b->value, fsc_sub_i64_sat(v, a->value)), hops - 1))
+/* Over a third clock, which the snapshot nearest to the time shows as well. */
+static bool over_another(int64_t *out, const struct pft *p, const struct pft_clock *goal,
+			 const struct pft_clock *from, int64_t v)
+{
+	const struct pft_reading *a = &from->readings.v[reading_for(from, v)];
+	size_t first = p->shown_from.v[a->snapshot];
+	size_t end =
+		a->snapshot + 1 < p->shown_from.n ? p->shown_from.v[a->snapshot + 1] : p->shown.n;
+
+	for (size_t i = first; i < end; i++) {
+		const struct pft_clock *via = &p->all_clocks.v[p->shown.v[i]];
+		const struct pft_reading *b = via == from ? NULL : in_snapshot(via, a->snapshot);
+
+		if (b && directly(out, goal, via,
+				  fsc_add_i64_sat(b->value, fsc_sub_i64_sat(v, a->value))))
 			return true;
 	}
+	return false;
+}
+
+/* A clock that leads nowhere is not asked again before there is another snapshot. */
+static bool convert(int64_t *out, struct pft *p, struct pft_clock *from, int64_t v)
+{
+	const struct pft_clock *goal = find_clock(p, 0, p->trace_clock);
+
+	if (!goal || !from->readings.n || from->unrelated == p->n_snapshots + 1)
+		return false;
+	if (directly(out, goal, from, v) || over_another(out, p, goal, from, v))
+		return true;
+	from->unrelated = p->n_snapshots + 1;
 	return false;
 }
 
@@ -230,7 +250,7 @@ enum pft_time fsc_pft_time(int64_t *ns, struct pft *p, struct pft_seq *s,
 {
 	uint64_t id = k->has_clock ? k->clock : s->clock ? s->clock : p->trace_clock;
 	struct pft_own_clock *own = is_own(id) ? own_clock(s, id) : NULL;
-	const struct pft_clock *clock;
+	struct pft_clock *clock;
 	int64_t v = scaled(k->ts, 1);
 
 	if (!k->has_ts)
@@ -242,7 +262,7 @@ enum pft_time fsc_pft_time(int64_t *ns, struct pft *p, struct pft_seq *s,
 	}
 	if (id != p->trace_clock) {
 		clock = find_clock(p, s->id, id);
-		if (!clock || !convert(&v, p, clock, v, HOPS_MAX))
+		if (!clock || !convert(&v, p, clock, v))
 			return PFT_TIME_CLOCK;
 	}
 	/* Half of int64 keeps every later difference and sum inside. */

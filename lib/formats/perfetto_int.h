@@ -77,6 +77,8 @@ struct pft_reading {
 struct pft_clock {
 	uint64_t seq, id; /* seq 0: of all sequences */
 	FSC_VEC(struct pft_reading) readings;
+	uint32_t
+		unrelated; /* when nothing led from it to the trace's clock: number of snapshots then, plus 1 */
 };
 
 /* ---- tracks ---- */
@@ -158,6 +160,9 @@ struct pft {
 	struct fsc_map clock_map;
 	FSC_VEC(struct pft_clock) all_clocks;
 	uint32_t n_snapshots;
+	FSC_VEC(uint32_t) shown;    /* clocks of all snapshots, in their order */
+	FSC_VEC(size_t) shown_from; /* where those of a snapshot begin */
+	FSC_VEC(uint32_t) suffixes; /* of counters of one name and process: the next number */
 	uint64_t trace_clock;
 	bool trace_clock_fixed, has_real;
 	int64_t real_offset;

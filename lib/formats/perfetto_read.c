@@ -287,6 +287,7 @@ static void fini(struct pft *p)
 		fsc_vec_fini(&p->tracks.v[i].open);
 	fsc_vec_fini(&p->tracks);
 	fsc_pft_clocks_free(p);
+	fsc_vec_fini(&p->suffixes);
 	fsc_vec_fini(&p->gpu_slices);
 	fsc_vec_fini(&p->links);
 	fsc_buf_fini(&p->args);

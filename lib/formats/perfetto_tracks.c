@@ -147,37 +147,63 @@ static enum fsc_status build_thread(uint32_t *built, struct pft *p, struct pft_t
 	return fsc_build_thread(built, p->b, t->ident);
 }
 
+/* The number to put behind the next counter of this name; 0 for the first. They count up, so that a file of very many
+ * counters of one name costs no more than one of as many names. */
+static enum fsc_status next_suffix(uint32_t *suffix, struct pft *p, uint32_t name, uint32_t process)
+{
+	uint32_t at = fsc_map_get(&p->counter_names, name, process);
+
+	*suffix = 0;
+	if (at != FSC_MAP_NONE) {
+		*suffix = p->suffixes.v[at]++;
+		return FSC_OK;
+	}
+	return fsc_vec_push(&p->suffixes, 2u) && fsc_map_put(&p->counter_names, name, process,
+							     (uint32_t)p->suffixes.n - 1)
+		       ? FSC_OK
+		       : FSC_ENOMEM;
+}
+
+static enum fsc_status text_name(uint32_t *name, struct pft *p, const struct fsc_buf *text)
+{
+	uint32_t key;
+
+	FSC_TRY(fsc_buf_status(text));
+	FSC_TRY(fsc_strtab_put(&key, p->texts, text->data, text->len));
+	return fsc_pft_name(name, p, key);
+}
+
 /* "name", "name (thread)" below a thread, "name (2)" when there is another of that name. */
 static enum fsc_status counter_name(uint32_t *id, struct pft *p, const struct pft_track *t,
 				    uint32_t process)
 {
 	const struct pft_track *up = by_uuid(p, t->parent);
 	struct fsc_buf text = FSC_BUF_INIT(64u << 10);
-	enum fsc_status st = FSC_OK;
-	size_t plain;
+	uint32_t plain, suffix, number;
+	enum fsc_status st;
+	size_t len;
 
 	fsc_buf_adds(&text, t->name ? fsc_strtab_get(p->texts, t->name, NULL) : "counter");
 	if (up && up->kind == PFT_THREAD && up->name)
 		fsc_buf_addf(&text, " (%s)", fsc_strtab_get(p->texts, up->name, NULL));
 	else if (up && up->kind == PFT_THREAD)
 		fsc_buf_addf(&text, " (thread %lld)", (long long)up->tid);
-	plain = text.len;
-	for (unsigned i = 2; st == FSC_OK; i++) {
-		uint32_t key, name = 0;
-
-		st = fsc_buf_status(&text);
+	len = text.len;
+	st = text_name(id, p, &text);
+	plain = *id;
+	if (st == FSC_OK)
+		st = next_suffix(&suffix, p, plain, process);
+	number = st == FSC_OK ? suffix : 0;
+	while (st == FSC_OK && number) {
+		text.len = len;
+		fsc_buf_addf(&text, " (%u)", number);
+		st = text_name(id, p, &text);
+		/* somebody may have called his counter so */
 		if (st == FSC_OK)
-			st = fsc_strtab_put(&key, p->texts, text.data, text.len);
-		if (st == FSC_OK)
-			st = fsc_pft_name(&name, p, key);
-		if (st != FSC_OK || fsc_map_get(&p->counter_names, name, process) == FSC_MAP_NONE) {
-			if (st == FSC_OK && !fsc_map_put(&p->counter_names, name, process, 0))
-				st = FSC_ENOMEM;
-			*id = st == FSC_OK ? name : 0;
+			st = next_suffix(&suffix, p, *id, process);
+		if (st != FSC_OK || !suffix)
 			break;
-		}
-		text.len = plain;
-		fsc_buf_addf(&text, " (%u)", i);
+		st = next_suffix(&number, p, plain, process);
 	}
 	fsc_buf_fini(&text);
 	return st;
