@@ -97,8 +97,14 @@ test('a second note comes by the button, arrow keys lead from mark to mark, Ente
 
 test('a note moves and changes its words, and a refusal keeps what was typed', opts, async () => {
 	await page.getByRole('button', { name: 'Edit' }).click();
-	await page.getByLabel('note on length').fill('5 ms');
-	await page.getByLabel('note on length').press('Enter');
+	// Typed and confirmed before anything is drawn in between.
+	await page.getByLabel('note on length').evaluate((e: HTMLInputElement) => {
+		e.focus();
+		e.value = '5 ms';
+		e.dispatchEvent(new InputEvent('input', { bubbles: true }));
+		e.dispatchEvent(new KeyboardEvent('keydown', { key: 'Enter', bubbles: true }));
+	});
+	await until(page, 'the length typed', () => window.__ui!.range()?.t1 === 7_000_000);
 	const box = page.getByLabel('Text of the note');
 	await box.fill('x'.repeat(2001));
 	assert.ok(await page.getByRole('button', { name: 'Save' }).isDisabled());

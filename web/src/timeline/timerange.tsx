@@ -32,20 +32,26 @@ function Field({ name, text, unit, onSet }: { name: string; text: string; unit: 
 	const [draft, setDraft] = useState<string | null>(null);
 	const [bad, setBad] = useState(false);
 	const skip = useRef(false);
+	const typed = useRef<string | null>(null); // what `draft` will be once it is drawn: Enter may come before
+	const type = (to: string | null) => {
+		typed.current = to;
+		setDraft(to);
+	};
 	useEffect(() => setBad(false), [text]);
 	const apply = () => {
-		if (draft === null || skip.current) return;
-		const ns = parseTime(draft, unit);
-		const ok = draft === text || (ns !== null && onSet(ns));
+		const now = typed.current;
+		if (now === null || skip.current) return;
+		const ns = parseTime(now, unit);
+		const ok = now === text || (ns !== null && onSet(ns));
 		setBad(!ok);
-		if (ok) setDraft(null);
+		if (ok) type(null);
 	};
 	const onKey = (e: KeyboardEvent) => {
 		const el = e.currentTarget as HTMLInputElement;
 		if (e.key === 'Enter') apply();
 		else if (e.key === 'Escape') {
 			skip.current = true;
-			setDraft(null);
+			type(null);
 			el.blur();
 			skip.current = false;
 		}
@@ -53,6 +59,6 @@ function Field({ name, text, unit, onSet }: { name: string; text: string; unit: 
 	const shown = draft ?? text;
 	return (
 		<input type="text" value={shown} size={Math.max(4, shown.length)} inputMode="decimal" aria-label={name} aria-invalid={bad} spellcheck={false}
-			onFocus={(e) => e.currentTarget.select()} onInput={(e) => setDraft(e.currentTarget.value)} onBlur={() => { apply(); setDraft(null); }} onKeyDown={onKey} />
+			onFocus={(e) => e.currentTarget.select()} onInput={(e) => type(e.currentTarget.value)} onBlur={() => { apply(); type(null); }} onKeyDown={onKey} />
 	);
 }
